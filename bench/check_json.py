@@ -27,14 +27,10 @@ PAGES = ("lost pages_peak pages_end resident_bytes occupancy_end overhead_bytes 
 COUNTED = ("page_skips record_skips flag_skips false_full_at_least needless_growths live_peak "
            "stranded stranded_peak allocations").split()
 PER_CALL = "probes cas_failures remote mixed".split()
-# Traits that a workload needs; without one it is left out.
-NEEDS = {"tide": {"index", "grow"}, "ebb": {"index", "grow"}, "scan": {"words", "index"},
-         "fill": {"grow"}, "refuse": {"bounded"}}
-WITH_LATENCY = {"pair", "churn", "handoff", "ebb", "storm", "fill", "refuse", "replay"}
+PEAK_KNOWN = ("pair", "churn", "scan", "fill", "refuse")  # so excess pages are, too
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
-WITH_OCCUPANCY = {"churn", "scan"}
-WITH_RECORDS = {"fill", "refuse"}
 RECORDS = (100, 3000)
+THREADS = (1, 2, 4)
 TINY = ["--window-ms=5", "--latency-ms=5", "--repeat-disturbed=0", "--pages=8",
         "--page-records=64", "--benchmark_color=false"]
 
@@ -53,34 +49,39 @@ def measure(arguments):
     return parse(done.stdout)
 
 
-def traits_of(policy):
-    """What the program says that a policy can do."""
-    for line in run(["--list-traits"]).stdout.splitlines():
-        if line.split()[0] == policy:
+def traits_of(name, flag="--list-traits"):
+    """What the program says that a policy can do, or what a workload needs and has."""
+    for line in run([flag]).stdout.splitlines():
+        if line.split()[0] == name:
             return set(line.split()[1:])
     return set()
 
 
-def name_pattern(workload, policy):
-    pattern = workload + (r"_[A-Za-z0-9_.-]+" if workload == "replay" else "")
-    pattern += "" if workload == "floor" else f"/policy:{policy}"
-    pattern += r"/occupancy:[0-9.]+" if workload in WITH_OCCUPANCY else ""
-    pattern += r"/records:[0-9]+(/memory:touched)?" if workload in WITH_RECORDS else ""
+def valued(traits, name):
+    """The values of a workload's traits NAME:VALUE."""
+    return {trait.partition(":")[2] for trait in traits if trait.startswith(name + ":")}
+
+
+def name_pattern(workload, shape, policy):
+    pattern = workload + (r"_[A-Za-z0-9_.-]+" if "trace" in shape else "")
+    pattern += f"/policy:{policy}" if "policy" in shape else ""
+    pattern += r"/occupancy:[0-9.]+" if "occupancy" in shape else ""
+    pattern += r"/records:[0-9]+(/memory:touched)?" if "records" in shape else ""
     return pattern + r"/placement:(compact|none)/threads:[0-9]+/manual_time"
 
 
-def check_row(row, workload, policy, traits, counted):
+def check_row(row, workload, shape, policy, traits, counted):
     name = row["name"]
-    expect(re.fullmatch(name_pattern(workload, policy), name), f"name {name}")
+    expect(re.fullmatch(name_pattern(workload, shape, policy), name), f"name {name}")
     expect(not row.get("error_occurred"), f"{name}: {row.get('error_message')}")
-    wanted = list(TRIAL)
+    wanted = [*TRIAL, *valued(shape, "counter")]
     threads = int(re.search(r"threads:([0-9]+)", name).group(1))
     if not (workload == "scan" and threads == 1):
         wanted.append("items_per_second")
-    if workload in WITH_LATENCY:
+    if "latency" in shape:
         wanted += ["ns_samples", "ns_step", "ns_max"]
         wanted += (["reclaimed_timed"] if "reclaim" in traits else [])
-    if workload != "floor" and "index" in traits:
+    if "policy" in shape and "index" in traits:
         wanted += PAGES + (["growths"] if "grow" in traits else [])
         wanted += COUNTED if counted else []
         none = workload == "refuse" or (workload == "scan" and threads == 1)
@@ -88,16 +89,11 @@ def check_row(row, workload, policy, traits, counted):
     if workload == "tide":
         # A share of the pages that came: where a busy machine let none come, there is none.
         came = row.get("pages_peak", 2) > 1
-        wanted += ["resident_bytes_peak"] + (["returned_share"] if came else [])
+        wanted += ["returned_share"] if came else []
         expect(came or "returned_share" not in row, f"{name}: a share of nothing returned")
-    if workload == "scan":
-        wanted += ["rows_per_second", "torn"]
-    if workload == "replay":
-        wanted += ["trace_threads", "trace_objects", "trace_copies", "cycles"]
-    if workload in WITH_RECORDS:
-        wanted += ["records"] + (["fresh_bytes"] if "/memory:touched/" in name else [])
-        wanted += ["filled", "finished"] if workload == "fill" else []
-    if workload in ("pair", "churn", "scan", "fill", "refuse") and "index" in traits:
+    if "/memory:touched/" in name:
+        wanted += ["fresh_bytes"]
+    if workload in PEAK_KNOWN and "index" in traits:
         wanted += ["pages_ideal", "excess_pages"]
     for key in wanted:
         expect(isinstance(row.get(key), (int, float)), f"{name}: no {key}")
@@ -175,14 +171,14 @@ def check_series(path, policy, reclaims):
 
 
 def smoke(workload, policy):
-    arguments = TINY + [f"--workloads={workload}", f"--policies={policy}", "--threads=1,2,4",
-                        "--occupancies=0,0.9"]
-    if workload == "replay":
-        arguments += ["--threads=2"]  # all traces: a random start is slow where all is full
-    if workload in WITH_RECORDS:
+    arguments = TINY + [f"--workloads={workload}", f"--policies={policy}", "--occupancies=0,0.9"]
+    traits, shape = traits_of(policy), traits_of(workload, "--list-workload-traits")
+    # All traces: a random start is slow where all is full.
+    threads = (2,) if "trace" in shape else THREADS
+    arguments += ["--threads=" + ",".join(map(str, threads))]
+    if "records" in shape:
         arguments += ["--records=" + ",".join(map(str, RECORDS)), "--page-memory=fresh,touched"]
-    traits = traits_of(policy)
-    if not NEEDS.get(workload, set()) <= traits:
+    if not valued(shape, "needs") <= traits:
         one_line(arguments, "nothing to run")
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -199,15 +195,16 @@ def smoke(workload, policy):
     for key in CONTEXT:
         expect(document["context"].get(key), f"no {key} in the context")
     rows = document["benchmarks"]
-    threads = {"floor": 1, "handoff": 2, "exchange": 2, "replay": 1}.get(workload, 3)
-    traces = len([n for n in os.listdir(TRACES) if n.endswith(".pfstrace")])
-    expect(len(rows) == threads * (2 if workload in WITH_OCCUPANCY else
-                                   traces if workload == "replay" else
-                   (len(RECORDS) * (2 if "index" in traits else 1)) if workload in WITH_RECORDS
-                   else 1),
-           f"{len(rows)} benchmarks")
+    least, most = (int(max(valued(shape, name), default=default)) for name, default in (
+        ("threads", 1), ("threads_max", max(THREADS))))
+    wanted = len([count for count in threads if count % least == 0 and count <= most])
+    wanted *= 2 if "occupancy" in shape else 1
+    wanted *= len([n for n in os.listdir(TRACES) if n.endswith(".pfstrace")]) \
+        if "trace" in shape else 1
+    wanted *= len(RECORDS) * (2 if "index" in traits else 1) if "records" in shape else 1
+    expect(len(rows) == wanted, f"{len(rows)} benchmarks, {wanted} expected")
     for row in rows:
-        if check_row(row, workload, policy, traits, counted):
+        if check_row(row, workload, shape, policy, traits, counted):
             check_values(row, traits, counted)
 
 
@@ -393,7 +390,8 @@ def peers():
 def options():
     """Flags that are not part of the smoke runs."""
     for flag, word in (("--help", "--policies"), ("--version", "pfs-bench "),
-                       ("--list-policies", "original"), ("--list-workloads", "churn")):
+                       ("--list-policies", "original"), ("--list-workloads", "churn"),
+                       ("--list-workload-traits", "needs:grow")):
         done = run([flag])
         expect(done.returncode == 0 and word in done.stdout and done.stderr == "", flag)
     names = run(["--benchmark_list_tests", "--benchmark_filter=churn/policy:original/.*"])

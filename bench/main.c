@@ -460,6 +460,8 @@ static void list(const struct pfs_options *options)
 		printf("%-14s %s\n", pfs_variant_name(variant), pfs_variant_summary(variant));
 	for (uint32_t i = 0; options->list_workloads && pfs_workload_at(i) != NULL; i++)
 		printf("%-14s %s\n", pfs_workload_at(i)->name, pfs_workload_at(i)->summary);
+	if (options->list_workload_traits)
+		pfs_workload_traits_print();
 }
 
 static int run(struct bench *self, int argc, char **argv)
@@ -469,7 +471,7 @@ static int run(struct bench *self, int argc, char **argv)
 	if (status != PFS_GO_ON)
 		return status;
 	if (self->options.list_policies || self->options.list_traits ||
-	    self->options.list_workloads) {
+	    self->options.list_workloads || self->options.list_workload_traits) {
 		list(&self->options);
 		return EXIT_SUCCESS;
 	}

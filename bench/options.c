@@ -317,6 +317,7 @@ PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
 PFS_SWITCH(list_policies)
 PFS_SWITCH(list_traits)
 PFS_SWITCH(list_workloads)
+PFS_SWITCH(list_workload_traits)
 
 #define PFS_FLAG(word, shape, field, say)                                                 \
 	{                                                                                 \
@@ -398,6 +399,8 @@ const struct pfs_option pfs_options_table[] = {
 	PFS_FLAG("list-policies", NULL, list_policies, "name the policies"),
 	PFS_FLAG("list-traits", NULL, list_traits, "name the policies and what each can do"),
 	PFS_FLAG("list-workloads", NULL, list_workloads, "name the workloads"),
+	PFS_FLAG("list-workload-traits", NULL, list_workload_traits,
+		 "name the workloads and what each needs and has"),
 };
 const size_t pfs_options_table_count = sizeof(pfs_options_table) / sizeof(pfs_options_table[0]);
 

@@ -62,7 +62,7 @@ struct pfs_options {
 	uint32_t trace_count;
 	const char *peer; /* another name for policy malloc, or NULL */
 
-	bool list_policies, list_traits, list_workloads;
+	bool list_policies, list_traits, list_workloads, list_workload_traits;
 };
 
 /* The defaults; PFS_OK, or PFS_NO_MEMORY with a line in *message. */

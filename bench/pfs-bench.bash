@@ -2,7 +2,7 @@
 
 _pfs_bench_options() {
 	case $1 in
-	*) echo "--policies --workloads --occupancies --apis --threads --placements --memory --layout --full-flags --huge-pages --owner-fences --page-records --pages --page-prealloc --page-max --pages-each --records --page-memory --record-size --window-ms --latency-ms --repeat-disturbed --reclaim-period-ms --reclaim-decay-passes --seed --series --trace --peer --list-policies --list-traits --list-workloads --help --version --benchmark_filter --benchmark_format --benchmark_list_tests --benchmark_min_time --benchmark_out --benchmark_out_format --benchmark_repetitions" ;;
+	*) echo "--policies --workloads --occupancies --apis --threads --placements --memory --layout --full-flags --huge-pages --owner-fences --page-records --pages --page-prealloc --page-max --pages-each --records --page-memory --record-size --window-ms --latency-ms --repeat-disturbed --reclaim-period-ms --reclaim-decay-passes --seed --series --trace --peer --list-policies --list-traits --list-workloads --list-workload-traits --help --version --benchmark_filter --benchmark_format --benchmark_list_tests --benchmark_min_time --benchmark_out --benchmark_out_format --benchmark_repetitions" ;;
 	esac
 }
 

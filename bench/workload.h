@@ -79,8 +79,9 @@ struct pfs_scene {
 
 struct pfs_workload {
 	const char *name;
-	const char *summary;
-	uint32_t traits; /* that a variant must have */
+	const char *summary;  /* one line, for --list-workloads and the report */
+	const char *counters; /* those that report always adds, separated by blanks; NULL: none */
+	uint32_t traits;      /* that a variant must have */
 	bool has_occupancy;
 	bool has_policy;           /* false: runs once, not once for each policy */
 	bool has_trace;            /* runs once for each trace */

@@ -17,7 +17,7 @@ static bool prepare(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_churn = {
 	.name = "churn",
-	.summary = "free a random live record, allocate a new one, at an occupancy",
+	.summary = "each thread replaces a random record of its own",
 	.has_policy = true,
 	.has_occupancy = true,
 	.threads_multiple = 1,

@@ -109,7 +109,7 @@ static void sample(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_ebb = {
 	.name = "ebb",
-	.summary = "the load falls again and again: latency while pages go back",
+	.summary = "the load falls again and again, and pages go back",
 	.traits = PFS_TRAIT_GROW | PFS_TRAIT_INDEX,
 	.has_policy = true,
 	.threads_multiple = 1,

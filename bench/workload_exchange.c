@@ -82,7 +82,7 @@ static void finish(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_exchange = {
 	.name = "exchange",
-	.summary = "handoff of 32 records a call, by allocate_many and free_many",
+	.summary = "one thread allocates 32 records a call, another frees 32",
 	.has_policy = true,
 	.threads_multiple = 2,
 	.window_ms = PFS_WINDOW_MS,

@@ -128,8 +128,8 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 
 const struct pfs_workload pfs_workload_fill = {
 	.name = "fill",
-	.summary =
-		"a container grows from no page to the given number of records: the cost of growth",
+	.summary = "a container grows from no page to the given number of records",
+	.counters = "records filled finished",
 	.traits = PFS_TRAIT_GROW,
 	.has_policy = true,
 	.has_records = true,

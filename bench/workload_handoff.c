@@ -69,7 +69,7 @@ static void finish(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_handoff = {
 	.name = "handoff",
-	.summary = "one thread allocates and publishes, its partner frees, through a ring",
+	.summary = "one thread allocates, another frees",
 	.has_policy = true,
 	.threads_multiple = 2,
 	.window_ms = PFS_WINDOW_MS,

@@ -33,7 +33,7 @@ static void sample(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_pair = {
 	.name = "pair",
-	.summary = "allocate, publish, free, in an empty container",
+	.summary = "each thread allocates, publishes and frees one record",
 	.has_policy = true,
 	.threads_multiple = 1,
 	.window_ms = PFS_WINDOW_MS,

@@ -92,7 +92,8 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 
 const struct pfs_workload pfs_workload_refuse = {
 	.name = "refuse",
-	.summary = "every record is in use and no page may be added: the cost of a refusal",
+	.summary = "every record is in use and no page may be added",
+	.counters = "records",
 	.traits = PFS_TRAIT_BOUNDED,
 	.has_policy = true,
 	.has_records = true,

@@ -277,6 +277,7 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 const struct pfs_workload pfs_workload_replay = {
 	.name = "replay",
 	.summary = "a recorded trace of a real program, one record for each of its objects",
+	.counters = "trace_threads trace_objects trace_copies cycles",
 	.has_policy = true,
 	.has_trace = true,
 	.threads_multiple = 1,

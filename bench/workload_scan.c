@@ -186,7 +186,8 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 
 const struct pfs_workload pfs_workload_scan = {
 	.name = "scan",
-	.summary = "one thread walks all live records while the others churn, at an occupancy",
+	.summary = "a reader walks all live records while others churn",
+	.counters = "rows_per_second torn",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX,
 	.has_policy = true,
 	.has_occupancy = true,

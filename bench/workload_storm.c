@@ -185,7 +185,7 @@ static void finish(struct pfs_worker *worker)
 
 const struct pfs_workload pfs_workload_storm = {
 	.name = "storm",
-	.summary = "connections come and go: five containers, long-tailed lives",
+	.summary = "connections come and go, as in a database server",
 	.has_policy = true,
 	.threads_multiple = 1,
 	.window_ms = PFS_WINDOW_MS,

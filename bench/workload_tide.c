@@ -177,7 +177,8 @@ static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s
 
 const struct pfs_workload pfs_workload_tide = {
 	.name = "tide",
-	.summary = "load rises, holds, falls, stays low, twice: pages and bytes over time",
+	.summary = "the load rises, holds and falls",
+	.counters = "resident_bytes_peak",
 	.traits = PFS_TRAIT_GROW | PFS_TRAIT_INDEX,
 	.has_policy = true,
 	.paced = true,

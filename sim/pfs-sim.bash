@@ -7,7 +7,7 @@ _pfs_sim_options() {
 	progress) echo "--policy --scenario --memory --executions --fill --help --version" ;;
 	replay) echo "--help --version" ;;
 	weaken) echo "--labels --executions --seed --noted --out --help --version" ;;
-	list) echo "--traits --help --version" ;;
+	list) echo "--traits --workloads --help --version" ;;
 	run) echo "--machine --threads --policy --workload --occupancy --ops --window-us --seed --seeds --costs --slice-us --pass-us --placement --hot --format --records --pages --page-records --page-prealloc --page-max --record-size --layout --memory --owner-fences --full-flags --reclaim-period-ms --reclaim-decay-passes --trace --series --help --version" ;;
 	soak) echo "--runs --policies --seed --first --jobs --seconds --trace --out --help --version" ;;
 	calibrate) echo "--out --seconds --preset --help --version" ;;

@@ -10,6 +10,8 @@ import random
 import re
 from collections import namedtuple
 
+from common import workloads
+
 Row = namedtuple("Row", "label build workloads threads occupancies placement window_ms "
                         "repetitions quick flags results_as only unless full",
                  defaults=("", "", "", "", ""))
@@ -107,6 +109,11 @@ SUITE = (
                          "compact", 300,       1,           False),
 )
 
+# Workloads that the table does not name.
+OTHERS = tuple(Row(name, "release", name, "1,even", "0.9", "compact", 40, None, False)
+               for name in workloads.summaries()
+               if not any(name in row.workloads.split(",") for row in SUITE))
+
 FULL_WINDOW_MS = 10000  # the longest that a fill of --growth is waited for
 MEMORY = "memory"  # results_as of launches whose process is watched
 
@@ -133,11 +140,11 @@ def thread_counts(text, cpus):
 
 
 def _cases(row, cpus):
-    workloads = row.workloads.split(",")
-    if "replay" in workloads and os.path.isdir(TRACES):  # once for each trace
-        workloads += [name for name in os.listdir(TRACES) if name.endswith(".pfstrace")][1:]
+    names = row.workloads.split(",")
+    if "replay" in names and os.path.isdir(TRACES):  # once for each trace
+        names += [name for name in os.listdir(TRACES) if name.endswith(".pfstrace")][1:]
     fills = len(row.occupancies.split(",")) if row.occupancies else 1
-    return len(workloads) * fills * len(thread_counts(row.threads, cpus)) * len(_sizes(row))
+    return len(names) * fills * len(thread_counts(row.threads, cpus)) * len(_sizes(row))
 
 
 def _sizes(row):
@@ -169,7 +176,7 @@ def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None, gro
     """The launches in the order in which they run: a list of dictionaries for plan.json. growth:
     only what growth costs, over the full range."""
     source = random.Random(seed)
-    rows = [r for r in SUITE if (r.quick or not quick) and (r.full or not growth)]
+    rows = [r for r in SUITE + OTHERS if (r.quick or not quick) and (r.full or not growth)]
     if growth:
         rows = [r._replace(flags=r.full, window_ms=FULL_WINDOW_MS if r.workloads == "fill"
                            else r.window_ms) for r in rows]

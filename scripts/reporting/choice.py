@@ -27,8 +27,7 @@ Need = namedtuple("Need", "says take sure why")
 def _threads(results):
     """The most threads that have a CPU each, of those that were measured."""
     cpus = results.plan.get("cpus") or results.context.get("num_cpus") or 1
-    counts = {c.threads for c in results.cases("release") if c.workload in summary.WORKLOADS
-              or c.workload.startswith("replay_")} - {1}
+    counts = {c.threads for c in results.cases("release")} - {1}
     return max((t for t in counts if t <= cpus), default=min(counts, default=1))
 
 

@@ -9,19 +9,6 @@ from reporting.svg import number, time_text
 # A result of which more is disturbed is not to be compared.
 DISTURBED_LIMIT = 0.1
 
-WORKLOADS = {
-    "pair": "each thread allocates, publishes and frees one record",
-    "churn": "each thread replaces a random record of its own",
-    "handoff": "one thread allocates, another frees",
-    "exchange": "one thread allocates 32 records a call, another frees 32",
-    "storm": "connections come and go, as in a database server",
-    "scan": "a reader walks all live records while others churn",
-    "tide": "the load rises, holds and falls",
-    "ebb": "the load falls again and again, and pages go back",
-    "fill": "a container grows from no page to the given number of records",
-    "refuse": "every record is in use and no page may be added",
-}
-
 
 def base_policy(results):
     """What the others are compared to."""

@@ -61,7 +61,7 @@ def measure(workload, policy, occupancy, threads, counted, api="", each=""):
         return row("floor/threads:1", 1e9 / FLOOR_NS * random.uniform(0.97, 1.03), {})
     ns, scaling = POLICIES[policy]
     cost = {"pair": 1, "churn": 1.6, "handoff": 3, "storm": 6, "tide": 4, "ebb": 2, "scan": 2,
-            "replay": 3}[workload]
+            "replay": 3}.get(workload, 1)
     if occupancy is not None:
         cost *= 1 + (occupancy ** 6) * {"original": 80, "local_scan": 30}.get(policy, 3)
     running = min(threads, os.cpu_count() or 2)

@@ -121,6 +121,7 @@ class Commands(fixture.Case):
         shutil.copytree(fixture.SCRIPTS, os.path.join(home, "scripts"),
                         ignore=shutil.ignore_patterns("tests", "__pycache__"))
         shutil.copy(os.path.join(fixture.SCRIPTS, "..", "CMakeLists.txt"), home) # has the version
+        shutil.copytree(os.path.join(fixture.SCRIPTS, "..", "bench"), os.path.join(home, "bench"))
         result = os.path.join(home, "results", "of 'mine'")
         shutil.copytree(self.invented(), result, ignore=shutil.ignore_patterns("figures"))
         done = subprocess.run([os.path.join(home, "scripts", "report.py"), result],

@@ -7,7 +7,7 @@
 #include "containers/variant.h"
 #include "sim/cases/cases.h"
 
-static int list(void)
+static void list(void)
 {
 	const char *summary;
 	(void)printf("policies:\n");
@@ -19,11 +19,10 @@ static int list(void)
 	(void)printf("scenarios:\n");
 	for (size_t at = 0; pfs_case_name(at, &summary) != NULL; at++)
 		(void)printf("  %-14s %s\n", pfs_case_name(at, &summary), summary);
-	return 0;
 }
 
 /* As pfs-bench --list-traits, of the policies that `list` names. */
-static int list_traits(void)
+static void list_traits(void)
 {
 	const struct pfs_variant *variant;
 	char traits[PFS_TRAITS_CHARS];
@@ -32,23 +31,30 @@ static int list_traits(void)
 		if ((variant->traits & PFS_TRAIT_C11) != 0)
 			(void)printf("%-14s %s\n", variant->name, traits);
 	}
-	return 0;
 }
 
 int pfs_command_list(int argc, char **argv)
 {
-	bool traits = false;
+	bool traits = false, workloads = false;
 	const struct pfs_option options[] = {
 		PFS_SWITCH_OPTION("traits", &traits, "the policies, and what each can do"),
+		PFS_SWITCH_OPTION("workloads", &workloads,
+				  "the workloads of run, and what each needs and has"),
 	};
 	/* clang-format off */
 	const struct pfs_command_line line = {
-		.program = "pfs-sim list", .words = "", .options = options, .option_count = 1,
+		.program = "pfs-sim list", .words = "", .options = options, .option_count = 2,
 		.about = "names the policies and the scenarios",
 	};
 	/* clang-format on */
 	int status = pfs_command_line_read(&line, argc, argv, NULL);
 	if (status != PFS_GO_ON)
 		return status;
-	return traits ? list_traits() : list();
+	if (workloads)
+		pfs_workload_traits_print();
+	else if (traits)
+		list_traits();
+	else
+		list();
+	return 0;
 }
