@@ -7,7 +7,7 @@
 
 static void put(struct pfs_shim_state *state, const char *name, double value)
 {
-	pfs_shim_counter(state, name, value, PFS_SHIM_PLAIN);
+	pfs_shim_counter(state, name, value);
 }
 
 static void put_count(struct pfs_shim_state *state, const char *name, uint64_t value)
