@@ -150,15 +150,16 @@ static int refuse_unknown(const struct pfs_command_line *self, const char *given
 
 /* ---- values ---- */
 
-static enum pfs_status say(struct pfs_message *message, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static enum pfs_status say(struct pfs_message *message, const char *format, ...)
+enum pfs_status pfs_say_why(struct pfs_message *message, enum pfs_status status, const char *format,
+			    ...)
 {
 	va_list arguments;
+	if (message == NULL)
+		return status;
 	va_start(arguments, format);
 	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
 	va_end(arguments);
-	return PFS_BAD_CONFIG;
+	return status;
 }
 
 enum pfs_status pfs_read_number(const char *name, const char *text, uint64_t low, uint64_t high,
@@ -169,8 +170,9 @@ enum pfs_status pfs_read_number(const char *name, const char *text, uint64_t low
 	unsigned long long value = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low ||
 	    value > high)
-		return say(message, "--%s '%.80s': give a whole number from %llu to %llu", name,
-			   text, (unsigned long long)low, (unsigned long long)high);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "--%s '%.80s': give a whole number from %llu to %llu", name,
+				   text, (unsigned long long)low, (unsigned long long)high);
 	*number = value;
 	return PFS_OK;
 }
@@ -181,8 +183,9 @@ static enum pfs_status read_real(const struct pfs_option *option, const char *te
 	char *end = NULL;
 	double value = strtod(text, &end);
 	if (end == text || *end != '\0' || !(value >= option->least && value <= option->most))
-		return say(message, "--%s '%.80s': give a number from %g to %g", option->name, text,
-			   option->least, option->most);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "--%s '%.80s': give a number from %g to %g", option->name, text,
+				   option->least, option->most);
 	*option->place.real = value;
 	return PFS_OK;
 }
@@ -190,7 +193,8 @@ static enum pfs_status read_real(const struct pfs_option *option, const char *te
 enum pfs_status pfs_read_choice(const char *name, const char *text, const char *choices,
 				struct pfs_message *message)
 {
-	return say(message, "--%s '%.40s': choose from %s", name, text, choices);
+	return pfs_say_why(message, PFS_BAD_CONFIG, "--%s '%.40s': choose from %s", name, text,
+			   choices);
 }
 
 enum pfs_status pfs_read_on_off(const char *name, const char *text, bool *flag,
@@ -198,7 +202,8 @@ enum pfs_status pfs_read_on_off(const char *name, const char *text, bool *flag,
 {
 	bool on = strcmp(text, "on") == 0 || strcmp(text, "true") == 0;
 	if (!on && strcmp(text, "off") != 0 && strcmp(text, "false") != 0)
-		return say(message, "--%s '%.80s': choose on or off", name, text);
+		return pfs_say_why(message, PFS_BAD_CONFIG, "--%s '%.80s': choose on or off", name,
+				   text);
 	*flag = on;
 	return PFS_OK;
 }
@@ -208,8 +213,8 @@ static enum pfs_status read_value(const struct pfs_command_line *self,
 				  struct pfs_message *message)
 {
 	if (option->value != NULL && text[0] == '\0')
-		return say(message, "--%s '': give a value, as in --%s=%s", option->name,
-			   option->name, option->value);
+		return pfs_say_why(message, PFS_BAD_CONFIG, "--%s '': give a value, as in --%s=%s",
+				   option->name, option->name, option->value);
 	switch (option->kind) {
 	case PFS_OPTION_SWITCH: *option->place.flag = true; return PFS_OK;
 	case PFS_OPTION_ON_OFF:

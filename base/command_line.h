@@ -97,6 +97,10 @@ struct pfs_command_line {
  * --version, 2 after one line on stderr. Reorders argv, changes no text in it. */
 int pfs_command_line_read(const struct pfs_command_line *self, int argc, char **argv, int *next);
 
+/* Write a line to *message, if that is not NULL; returns status. */
+__attribute__((format(printf, 3, 4))) enum pfs_status
+pfs_say_why(struct pfs_message *message, enum pfs_status status, const char *format, ...);
+
 /* The rules of a value for code that reads it elsewhere: PFS_OK, or PFS_BAD_CONFIG and a line that
  * names the option without its dashes. */
 enum pfs_status pfs_read_number(const char *name, const char *text, uint64_t low, uint64_t high,

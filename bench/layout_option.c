@@ -1,9 +1,10 @@
 #include "layout_option.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <pfslab/variant.h>
+
+#include "base/command_line.h"
 
 static const struct {
 	const char *name;
@@ -37,9 +38,9 @@ enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout
 			return PFS_OK;
 		}
 	}
-	snprintf(message->text, sizeof(message->text),
-		 "--layout '%.40s': choose from in-record, side-by-side, bare, bare-words", text);
-	return PFS_BAD_CONFIG;
+	return pfs_say_why(
+		message, PFS_BAD_CONFIG,
+		"--layout '%.40s': choose from in-record, side-by-side, bare, bare-words", text);
 }
 
 const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +13,6 @@
 #include "allocator.h"
 #include "layout_option.h"
 #include "workload.h"
-
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...) __attribute__((format(printf, 3, 4)));
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	return status;
-}
 
 /* Hand each item of a comma-separated list to take. */
 static enum pfs_status read_list(struct pfs_options *self, const char *flag, const char *text,
@@ -39,12 +25,13 @@ static enum pfs_status read_list(struct pfs_options *self, const char *flag, con
 	uint32_t count = 0;
 
 	if (copy == NULL)
-		return refuse(message, PFS_NO_MEMORY, "no memory for --%s", flag);
+		return pfs_say_why(message, PFS_NO_MEMORY, "no memory for --%s", flag);
 	for (char *item = strsep(&rest, ","); item != NULL && status == PFS_OK;
 	     item = strsep(&rest, ",")) {
 		if (++count > PFS_OPTIONS_LIST_MAX)
-			status = refuse(message, PFS_BAD_CONFIG, "--%s: give %d values at most",
-					flag, PFS_OPTIONS_LIST_MAX);
+			status = pfs_say_why(message, PFS_BAD_CONFIG,
+					     "--%s: give %d values at most", flag,
+					     PFS_OPTIONS_LIST_MAX);
 		else
 			status = take(self, item, message);
 	}
@@ -67,8 +54,8 @@ static enum pfs_status take_policy(struct pfs_options *self, const char *item,
 		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
 			 pfs_variant_name(pfs_variant_at(i)));
 	}
-	return refuse(message, PFS_BAD_VARIANT, "unknown policy '%.40s': choose from %s", item,
-		      known);
+	return pfs_say_why(message, PFS_BAD_VARIANT, "unknown policy '%.40s': choose from %s", item,
+			   known);
 }
 
 static enum pfs_status take_workload(struct pfs_options *self, const char *item,
@@ -86,8 +73,8 @@ static enum pfs_status take_workload(struct pfs_options *self, const char *item,
 		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
 			 pfs_workload_at(i)->name);
 	}
-	return refuse(message, PFS_BAD_VARIANT, "unknown workload '%.40s': choose from %s", item,
-		      known);
+	return pfs_say_why(message, PFS_BAD_VARIANT, "unknown workload '%.40s': choose from %s",
+			   item, known);
 }
 
 static enum pfs_status take_api(struct pfs_options *self, const char *item,
@@ -101,8 +88,8 @@ static enum pfs_status take_api(struct pfs_options *self, const char *item,
 			return PFS_OK;
 		}
 	}
-	return refuse(message, PFS_BAD_CONFIG, "--apis '%.40s': choose from inlined, public, cxx",
-		      item);
+	return pfs_say_why(message, PFS_BAD_CONFIG,
+			   "--apis '%.40s': choose from inlined, public, cxx", item);
 }
 
 static enum pfs_status take_occupancy(struct pfs_options *self, const char *item,
@@ -112,8 +99,9 @@ static enum pfs_status take_occupancy(struct pfs_options *self, const char *item
 	double value = strtod(item, &end);
 
 	if (end == item || *end != '\0' || !(value >= 0.0 && value <= 1.0))
-		return refuse(message, PFS_BAD_CONFIG,
-			      "occupancy '%.40s': give a share from 0 to 1, such as 0.9", item);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "occupancy '%.40s': give a share from 0 to 1, such as 0.9",
+				   item);
 	self->occupancies[self->occupancy_count++] = value;
 	return PFS_OK;
 }
@@ -146,8 +134,8 @@ static enum pfs_status take_page_memory(struct pfs_options *self, const char *it
 					struct pfs_message *message)
 {
 	if (strcmp(item, "fresh") != 0 && strcmp(item, "touched") != 0)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "--page-memory '%.40s': choose from fresh, touched", item);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "--page-memory '%.40s': choose from fresh, touched", item);
 	self->touched[self->touched_count++] = strcmp(item, "touched") == 0;
 	return PFS_OK;
 }
@@ -159,7 +147,7 @@ static enum pfs_status take_placement(struct pfs_options *self, const char *item
 	char *copy = strdup(item);
 
 	if (copy == NULL)
-		return refuse(message, PFS_NO_MEMORY, "no memory for --placements");
+		return pfs_say_why(message, PFS_NO_MEMORY, "no memory for --placements");
 	self->placements[self->placement_count++] = copy;
 	return PFS_OK;
 }
@@ -215,10 +203,10 @@ static enum pfs_status read_memory(void *context, const struct pfs_option *optio
 		self->memory_node = (uint32_t)node;
 		return status;
 	} else {
-		return refuse(message, PFS_BAD_CONFIG,
-			      "--memory '%.40s': choose from first-touch, "
-			      "local, interleave, node:K",
-			      text);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "--memory '%.40s': choose from first-touch, "
+				   "local, interleave, node:K",
+				   text);
 	}
 	return PFS_OK;
 }
@@ -261,10 +249,10 @@ static enum pfs_status read_peer(void *context, const struct pfs_option *option,
 	(void)option;
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0' ||
 	    pfs_variant_find(text) != NULL)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "--peer '%.60s': give a library's name without 'lib', such as "
-			      "jemalloc; it must not be a policy's name",
-			      text);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "--peer '%.60s': give a library's name without 'lib', such as "
+				   "jemalloc; it must not be a policy's name",
+				   text);
 	self->peer = text;
 	return pfs_allocator_check(text, message);
 }
@@ -276,8 +264,8 @@ static enum pfs_status read_trace(void *context, const struct pfs_option *option
 
 	(void)option;
 	if (self->trace_count == PFS_OPTIONS_LIST_MAX)
-		return refuse(message, PFS_BAD_CONFIG, "--trace: give %d files at most",
-			      PFS_OPTIONS_LIST_MAX);
+		return pfs_say_why(message, PFS_BAD_CONFIG, "--trace: give %d files at most",
+				   PFS_OPTIONS_LIST_MAX);
 	self->traces[self->trace_count++] = text;
 	return PFS_OK;
 }

@@ -1,7 +1,6 @@
 /*
  * options_check.c - pfs_options_check of options.h: flags that do not fit each other.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "options.h"
@@ -14,11 +13,11 @@ static enum pfs_status check_reclaim(const struct pfs_options *self, struct pfs_
 	for (uint32_t i = 0; i < self->policy_count; i++)
 		if ((pfs_variant_traits(self->policies[i]) & PFS_TRAIT_RECLAIM) != 0)
 			return PFS_OK;
-	snprintf(message->text, sizeof(message->text),
-		 "--reclaim-period-ms %u: no policy of --policies gives pages back; leave it out, "
-		 "or add one that --list-traits shows with reclaim",
-		 self->reclaim_period_ms);
-	return PFS_BAD_CONFIG;
+	return pfs_say_why(
+		message, PFS_BAD_CONFIG,
+		"--reclaim-period-ms %u: no policy of --policies gives pages back; leave it out, "
+		"or add one that --list-traits shows with reclaim",
+		self->reclaim_period_ms);
 }
 
 static enum pfs_status check_peer(const struct pfs_options *self, struct pfs_message *message)
@@ -26,9 +25,9 @@ static enum pfs_status check_peer(const struct pfs_options *self, struct pfs_mes
 	if (self->peer == NULL || self->list_policies || self->list_traits ||
 	    (self->policy_count == 1 && strcmp(pfs_variant_name(self->policies[0]), "malloc") == 0))
 		return PFS_OK;
-	snprintf(message->text, sizeof(message->text),
-		 "--peer '%.60s': it names policy malloc only; add --policies=malloc", self->peer);
-	return PFS_BAD_CONFIG;
+	return pfs_say_why(message, PFS_BAD_CONFIG,
+			   "--peer '%.60s': it names policy malloc only; add --policies=malloc",
+			   self->peer);
 }
 
 enum pfs_status pfs_options_check(const struct pfs_options *self, struct pfs_message *message)

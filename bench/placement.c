@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "nearest_node.h"
 
 #define PFS_NODE_NONE UINT32_MAX
@@ -38,18 +38,6 @@ struct seats {
  * with ThreadSanitizer's own among them. */
 static pthread_mutex_t usable_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_cpuset_t usable;
-
-static enum pfs_status __attribute__((format(printf, 3, 4)))
-refuse(struct pfs_message *message, enum pfs_status status, const char *format, ...)
-{
-	va_list values;
-	if (message != NULL) {
-		va_start(values, format);
-		vsnprintf(message->text, sizeof(message->text), format, values);
-		va_end(values);
-	}
-	return status;
-}
 
 static bool remember_usable(hwloc_topology_t topology)
 {
@@ -196,22 +184,22 @@ static enum pfs_status parse(const char *text, enum pfs_placement_kind *kind, ui
 	} else if (strncmp(text, on_node, strlen(on_node)) == 0) {
 		*kind = PFS_PLACEMENT_ON_NODE;
 		if (!read_number(text + strlen(on_node), parameter))
-			return refuse(message, PFS_BAD_CONFIG,
-				      "placement %.80s: K of node:K is the "
-				      "number of a NUMA node, as in node:0",
-				      text);
+			return pfs_say_why(message, PFS_BAD_CONFIG,
+					   "placement %.80s: K of node:K is the "
+					   "number of a NUMA node, as in node:0",
+					   text);
 	} else if (strncmp(text, oversubscribe, strlen(oversubscribe)) == 0) {
 		*kind = PFS_PLACEMENT_OVERSUBSCRIBE;
 		if (!read_number(text + strlen(oversubscribe), parameter) || *parameter == 0)
-			return refuse(message, PFS_BAD_CONFIG,
-				      "placement %.80s: F of oversubscribe:F "
-				      "is the number of threads on each CPU, 1 or more",
-				      text);
+			return pfs_say_why(message, PFS_BAD_CONFIG,
+					   "placement %.80s: F of oversubscribe:F "
+					   "is the number of threads on each CPU, 1 or more",
+					   text);
 	} else {
-		return refuse(message, PFS_BAD_CONFIG,
-			      "placement %.80s: not known; choose none, "
-			      "compact, scatter, node:K or oversubscribe:F",
-			      text);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "placement %.80s: not known; choose none, "
+				   "compact, scatter, node:K or oversubscribe:F",
+				   text);
 	}
 	return PFS_OK;
 }
@@ -221,21 +209,21 @@ static enum pfs_status find_node(hwloc_topology_t topology, uint32_t number, hwl
 {
 	uint32_t count = (uint32_t)hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
 	if (number >= count && count == 1)
-		return refuse(message, PFS_NO_NODE,
-			      "placement node:%u: this machine has 1 NUMA node "
-			      "(0); choose node:0, or another placement",
-			      number);
+		return pfs_say_why(message, PFS_NO_NODE,
+				   "placement node:%u: this machine has 1 NUMA node "
+				   "(0); choose node:0, or another placement",
+				   number);
 	if (number >= count)
-		return refuse(message, PFS_NO_NODE,
-			      "placement node:%u: this machine has %u NUMA "
-			      "nodes (0 to %u); choose one of them, or another placement",
-			      number, count, count - 1);
+		return pfs_say_why(message, PFS_NO_NODE,
+				   "placement node:%u: this machine has %u NUMA "
+				   "nodes (0 to %u); choose one of them, or another placement",
+				   number, count, count - 1);
 	*node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, number);
 	if (hwloc_bitmap_iszero((*node)->cpuset))
-		return refuse(message, PFS_NO_NODE,
-			      "placement node:%u: this node has memory but no "
-			      "CPU; choose another node",
-			      number);
+		return pfs_say_why(message, PFS_NO_NODE,
+				   "placement node:%u: this node has memory but no "
+				   "CPU; choose another node",
+				   number);
 	return PFS_OK;
 }
 
@@ -247,8 +235,8 @@ static enum pfs_status seat_threads(struct pfs_placement *self, const struct sea
 	uint32_t *array = calloc(self->thread_count, 3 * sizeof(*array));
 	uint32_t wanted = self->thread_count / share + (self->thread_count % share != 0);
 	if (array == NULL)
-		return refuse(message, PFS_NO_MEMORY, "threads %u: no memory for their placement",
-			      self->thread_count);
+		return pfs_say_why(message, PFS_NO_MEMORY,
+				   "threads %u: no memory for their placement", self->thread_count);
 	self->pu_logical = array;
 	self->pu_os = array + self->thread_count;
 	self->node_logical = array + 2 * (size_t)self->thread_count;
@@ -269,23 +257,24 @@ static enum pfs_status place(struct pfs_placement *self, hwloc_topology_t topolo
 	struct seats seats;
 	enum pfs_status status;
 	if (topology == NULL)
-		return refuse(message, PFS_NO_NODE,
-			      "placement: hwloc could not read this machine's "
-			      "topology; try lstopo, or choose placement none");
+		return pfs_say_why(message, PFS_NO_NODE,
+				   "placement: hwloc could not read this machine's "
+				   "topology; try lstopo, or choose placement none");
 	if (self->kind == PFS_PLACEMENT_ON_NODE) {
 		status = find_node(topology, self->parameter, &node, message);
 		if (status != PFS_OK)
 			return status;
 	}
 	if (!find_seats(&seats, topology, node))
-		return refuse(message, PFS_NO_MEMORY, "placement: no memory for the list of CPUs");
+		return pfs_say_why(message, PFS_NO_MEMORY,
+				   "placement: no memory for the list of CPUs");
 	if (self->kind == PFS_PLACEMENT_SCATTER || self->kind == PFS_PLACEMENT_ON_NODE)
 		qsort(seats.seat, seats.count, sizeof(*seats.seat), by_distance);
 	if (seats.count == 0)
-		status = refuse(message, PFS_NO_NODE,
-				"placement: this process may use no CPU %s; "
-				"widen its CPU mask (taskset), or choose placement none",
-				node != NULL ? "of that node" : "of the topology");
+		status = pfs_say_why(message, PFS_NO_NODE,
+				     "placement: this process may use no CPU %s; "
+				     "widen its CPU mask (taskset), or choose placement none",
+				     node != NULL ? "of that node" : "of the topology");
 	else
 		status = seat_threads(self, &seats, message);
 	free(seats.seat);
@@ -301,8 +290,8 @@ enum pfs_status pfs_placement_init(struct pfs_placement *self, hwloc_topology_t 
 	if (status != PFS_OK)
 		return status;
 	if (thread_count == 0)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "threads 0: nothing to place; give 1 or more");
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "threads 0: nothing to place; give 1 or more");
 	if (fresh.kind != PFS_PLACEMENT_NONE) {
 		status = place(&fresh, topology, message);
 		if (status != PFS_OK)
@@ -323,22 +312,23 @@ enum pfs_status pfs_placement_bind(const struct pfs_placement *self, hwloc_topol
 {
 	hwloc_obj_t pu;
 	if (thread_index >= self->thread_count)
-		return refuse(message, PFS_BAD_CONFIG, "thread %u: %u threads were placed",
-			      thread_index, self->thread_count);
+		return pfs_say_why(message, PFS_BAD_CONFIG, "thread %u: %u threads were placed",
+				   thread_index, self->thread_count);
 	if (self->kind == PFS_PLACEMENT_NONE)
 		return PFS_OK;
 	/* On a topology of another machine hwloc binds nothing and answers success. */
 	if (!hwloc_topology_is_thissystem(topology))
-		return refuse(message, PFS_NO_NODE,
-			      "placement: hwloc describes another machine, no "
-			      "thread can be bound; unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or "
-			      "choose placement none");
+		return pfs_say_why(
+			message, PFS_NO_NODE,
+			"placement: hwloc describes another machine, no "
+			"thread can be bound; unset HWLOC_SYNTHETIC and HWLOC_XMLFILE, or "
+			"choose placement none");
 	pu = hwloc_get_pu_obj_by_os_index(topology, self->pu_os[thread_index]);
 	if (pu == NULL || hwloc_set_cpubind(topology, pu->cpuset,
 					    HWLOC_CPUBIND_THREAD | HWLOC_CPUBIND_STRICT) != 0)
-		return refuse(message, PFS_NO_NODE,
-			      "placement: the system refuses to bind thread %u "
-			      "to CPU %u (%s); choose placement none",
-			      thread_index, self->pu_os[thread_index], strerror(errno));
+		return pfs_say_why(message, PFS_NO_NODE,
+				   "placement: the system refuses to bind thread %u "
+				   "to CPU %u (%s); choose placement none",
+				   thread_index, self->pu_os[thread_index], strerror(errno));
 	return PFS_OK;
 }

@@ -27,7 +27,7 @@ add_executable(bench_trial_test
   trial_test.c clock.c placement.c pool.c trial.c)
 target_include_directories(bench_trial_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_trial_test PRIVATE
-  pfslab::pfslab PkgConfig::HWLOC Threads::Threads m)
+  pfscommand pfslab::pfslab PkgConfig::HWLOC Threads::Threads m)
 add_test(NAME bench_trial COMMAND bench_trial_test)
 
 add_executable(bench_scene_test

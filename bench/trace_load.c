@@ -6,11 +6,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/command_line.h"
 
 #define ENDING ".pfstrace"
 #define NONE UINT32_MAX
@@ -21,19 +22,6 @@ struct census {
 	uint32_t *owner; /* [objects]: thread that allocated what is alive now, or NONE */
 	uint32_t *turns; /* [objects]: events of the cycle so far */
 };
-
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...) __attribute__((format(printf, 3, 4)));
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	return status;
-}
 
 /* The file's name as part of a benchmark's name. */
 static void name_of(char *name, const char *path)
@@ -117,7 +105,7 @@ static enum pfs_status load_events(struct pfs_replay *self, struct pfs_trace_rea
 		memset(census.owner, 0xFF, (objects + 1) * sizeof(uint32_t));
 		status = read_events(self, &census, reader, message);
 	} else {
-		refuse(message, status, "no memory for trace %.60s", self->name);
+		pfs_say_why(message, status, "no memory for trace %.60s", self->name);
 	}
 	if (status == PFS_OK)
 		add_tail(self, &census);
@@ -137,17 +125,17 @@ static enum pfs_status load(struct pfs_replay *self, const char *path, struct pf
 	name_of(self->name, path);
 	self->info = *pfs_trace_reader_info(reader);
 	if (self->info.events > UINT32_MAX / 4)
-		status = refuse(message, PFS_BAD_CONFIG,
-				"trace %.120s: too many events (%llu); cut it with pfs-trace", path,
-				(unsigned long long)self->info.events);
+		status = pfs_say_why(message, PFS_BAD_CONFIG,
+				     "trace %.120s: too many events (%llu); cut it with pfs-trace",
+				     path, (unsigned long long)self->info.events);
 	else
 		status = load_events(self, reader, message);
 	pfs_trace_reader_close(reader);
 	if (status == PFS_OK && self->event_count == 0)
-		status = refuse(message, PFS_BAD_CONFIG,
-				"trace %.160s: no events in it; record it "
-				"again",
-				path);
+		status = pfs_say_why(message, PFS_BAD_CONFIG,
+				     "trace %.160s: no events in it; record it "
+				     "again",
+				     path);
 	return status;
 }
 
@@ -164,7 +152,7 @@ static enum pfs_status add_file(struct pfs_replays *self, const char *path,
 	struct pfs_replay *larger = realloc(self->list, (self->count + 1) * sizeof(*larger));
 
 	if (larger == NULL)
-		return refuse(message, PFS_NO_MEMORY, "no memory for trace %.120s", path);
+		return pfs_say_why(message, PFS_NO_MEMORY, "no memory for trace %.120s", path);
 	self->list = larger;
 	memset(&larger[self->count], 0, sizeof(*larger));
 	return load(&larger[self->count++], path, message);
@@ -201,10 +189,10 @@ static enum pfs_status load_folder(struct pfs_replays *self, const char *folder,
 	}
 	free(entries);
 	if (count <= 0)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "no traces in '%.120s': name one with "
-			      "--trace=FILE, or choose other --workloads than replay",
-			      folder);
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "no traces in '%.120s': name one with "
+				   "--trace=FILE, or choose other --workloads than replay",
+				   folder);
 	return status;
 }
 

@@ -4,27 +4,15 @@
 #include "cut.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/command_line.h"
+
 #define NONE UINT32_MAX
 #define CHUNK_SLACK 64 /* an event, and the head of a chunk that it may begin */
-
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...) __attribute__((format(printf, 3, 4)));
-static enum pfs_status refuse(struct pfs_message *message, enum pfs_status status,
-			      const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	return status;
-}
 
 enum pfs_status pfs_trace_each(const char *path, pfs_trace_visit *visit, void *context,
 			       struct pfs_message *message)
@@ -115,7 +103,7 @@ enum pfs_status pfs_trace_print_info(const char *path, struct pfs_message *messa
 	struct summary self = { .foreign = 0 };
 	struct pfs_trace_reader *reader = NULL;
 
-	refuse(message, PFS_OK, "trace %.160s: no memory for its objects", path);
+	pfs_say_why(message, PFS_OK, "trace %.160s: no memory for its objects", path);
 	enum pfs_status status = pfs_trace_each(path, sum_up, &self, message);
 	if (status == PFS_OK && self.sizes == NULL) { /* there was no event to allocate it */
 		status = pfs_trace_reader_open(path, &reader, message);
@@ -264,18 +252,20 @@ static enum pfs_status judge(const struct cutter *self, enum pfs_status status, 
 			     struct pfs_message *message)
 {
 	if (status == PFS_NO_MEMORY)
-		return refuse(message, status, "trace %.160s: no memory to cut it", from);
+		return pfs_say_why(message, status, "trace %.160s: no memory to cut it", from);
 	if (self->too_large)
-		return refuse(message, status,
-			      "trace %.100s: the objects alive at event %llu take more than %llu "
-			      "bytes; raise --bytes or choose --sizes",
-			      from, (unsigned long long)self->cut->from,
-			      (unsigned long long)self->cut->bytes);
+		return pfs_say_why(
+			message, status,
+			"trace %.100s: the objects alive at event %llu take more than %llu "
+			"bytes; raise --bytes or choose --sizes",
+			from, (unsigned long long)self->cut->from,
+			(unsigned long long)self->cut->bytes);
 	if (status == PFS_OK && self->writer.info.events == self->writer.info.prelude)
-		return refuse(message, PFS_BAD_CONFIG,
-			      "trace %.100s: none of its %llu events is left; lower --from, raise "
-			      "--bytes or choose other --sizes",
-			      from, (unsigned long long)self->position);
+		return pfs_say_why(
+			message, PFS_BAD_CONFIG,
+			"trace %.100s: none of its %llu events is left; lower --from, raise "
+			"--bytes or choose other --sizes",
+			from, (unsigned long long)self->position);
 	return status;
 }
 
@@ -294,22 +284,22 @@ enum pfs_status pfs_trace_cut(const char *from, const char *to, const struct pfs
 	char partial[4096];
 	snprintf(partial, sizeof(partial), "%.4000s.partial", to);
 	if (!pfs_trace_writer_open(&self.writer, partial, info.program, info.ns_per_tick))
-		return refuse(message, PFS_BAD_CONFIG,
-			      "'%.160s' cannot be written (%s); name "
-			      "another file",
-			      to, strerror(errno));
+		return pfs_say_why(message, PFS_BAD_CONFIG,
+				   "'%.160s' cannot be written (%s); name "
+				   "another file",
+				   to, strerror(errno));
 	status = pfs_trace_each(from, cut_event, &self, message);
 	status = judge(&self, status, from, message);
 	if (!pfs_trace_writer_close(&self.writer) && status == PFS_OK)
-		status = refuse(message, PFS_BAD_CONFIG,
-				"'%.160s' cannot be written; free some "
-				"space",
-				to);
+		status = pfs_say_why(message, PFS_BAD_CONFIG,
+				     "'%.160s' cannot be written; free some "
+				     "space",
+				     to);
 	if (status == PFS_OK && rename(partial, to) != 0)
-		status = refuse(message, PFS_BAD_CONFIG,
-				"'%.160s' cannot be written (%s); name "
-				"another file",
-				to, strerror(errno));
+		status = pfs_say_why(message, PFS_BAD_CONFIG,
+				     "'%.160s' cannot be written (%s); name "
+				     "another file",
+				     to, strerror(errno));
 	if (status != PFS_OK)
 		unlink(partial);
 	free(self.old);

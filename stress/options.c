@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,16 +35,6 @@ const char *pfs_mode_name(enum pfs_mode mode)
 	return choice->name;
 }
 
-__attribute__((format(printf, 2, 3))) static enum pfs_status refuse(struct pfs_message *message,
-								    const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	return PFS_BAD_CONFIG;
-}
-
 static enum pfs_status parse_list(const char *flag, const char *text, const struct choice *choices,
 				  uint32_t *out, struct pfs_message *message)
 {
@@ -57,8 +46,9 @@ static enum pfs_status parse_list(const char *flag, const char *text, const stru
 		       (strlen(choice->name) != length || strncmp(choice->name, text, length) != 0))
 			choice++;
 		if (choice->name == NULL)
-			return refuse(message, "--%s '%.*s': not in the list that --help has", flag,
-				      length < 64 ? (int)length : 64, text);
+			return pfs_say_why(message, PFS_BAD_CONFIG,
+					   "--%s '%.*s': not in the list that --help has", flag,
+					   length < 64 ? (int)length : 64, text);
 		*out |= choice->bit;
 		text = text[length] == ',' ? text + length + 1 : NULL;
 	}
@@ -72,9 +62,9 @@ static enum pfs_status read_policy(void *context, const struct pfs_option *optio
 	self->policy = pfs_variant_find(text);
 	if (self->policy != NULL)
 		return PFS_OK;
-	(void)refuse(message, "--%s '%.64s': no such policy; --list-policies names them",
-		     option->name, text);
-	return PFS_BAD_VARIANT;
+	return pfs_say_why(message, PFS_BAD_VARIANT,
+			   "--%s '%.64s': no such policy; --list-policies names them", option->name,
+			   text);
 }
 
 static enum pfs_status read_layout(void *context, const struct pfs_option *option, const char *text,

@@ -6,7 +6,7 @@ target_compile_definitions(placement_test PRIVATE
 add_executable(memory_test unit/memory_test.c)
 add_executable(numa_probe numa_vm/probe.c ${PROJECT_SOURCE_DIR}/bench/placement.c)
 foreach(target placement_test memory_test numa_probe)
-  target_link_libraries(${target} PRIVATE pfslab::pfslab PkgConfig::HWLOC Threads::Threads)
+  target_link_libraries(${target} PRIVATE pfscommand pfslab::pfslab PkgConfig::HWLOC Threads::Threads)
 endforeach()
 
 add_test(NAME unit.placement COMMAND placement_test)
