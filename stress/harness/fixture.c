@@ -28,6 +28,13 @@ void pfs_fixture_set_up(struct pfs_fixture *self)
 	self->thread = pfs_attach_or_fail(self->container);
 }
 
+void pfs_fixture_start(struct pfs_fixture *self, const struct pfs_case *at, uint32_t page_max,
+		       uint32_t page_records)
+{
+	pfs_fixture_prepare(self, at, page_max, page_records);
+	pfs_fixture_set_up(self);
+}
+
 void pfs_fixture_tear_down(struct pfs_fixture *self)
 {
 	pfs_thread_detach(self->thread);

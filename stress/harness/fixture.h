@@ -25,6 +25,9 @@ void pfs_fixture_prepare(struct pfs_fixture *self, const struct pfs_case *at, ui
 			 uint32_t page_records);
 
 void pfs_fixture_set_up(struct pfs_fixture *self);
+/* Both, for a test that changes nothing. */
+void pfs_fixture_start(struct pfs_fixture *self, const struct pfs_case *at, uint32_t page_max,
+		       uint32_t page_records);
 void pfs_fixture_tear_down(struct pfs_fixture *self);
 
 /* Allocate and publish count records, or the test fails; each at an index of its own. */

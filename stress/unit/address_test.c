@@ -143,8 +143,7 @@ static void any_byte_of_a_record(const struct pfs_case *at)
 static void records_that_are_not_live(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	check_hostile(it.thread, claim.record); /* DIRTY */
 	pfs_publish(it.thread, claim);
@@ -162,10 +161,8 @@ static void hostile_pointers(const struct pfs_case *at)
 	char *gone = mmap(NULL, 1 << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	PFS_CHECK(heap != NULL && page != MAP_FAILED && gone != MAP_FAILED);
 	PFS_CHECK_IS(munmap(gone, 1 << 16), 0);
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
-	pfs_fixture_prepare(&other, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&other);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
+	pfs_fixture_start(&other, at, PAGES, SLOTS);
 	void *theirs = pfs_allocate_or_fail(other.thread);
 	/* clang-format off */
 	const void *pointers[] = {
@@ -231,8 +228,7 @@ static void pages_that_went(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	void *records[PAGES * SLOTS];
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_thread *reader = pfs_attach_or_fail(it.container);
 	pfs_fixture_fill(&it, PAGES * SLOTS);
 	memcpy(records, it.records, sizeof(records));
@@ -258,10 +254,8 @@ static void pages_that_went(const struct pfs_case *at)
 static void containers_that_went(const struct pfs_case *at)
 {
 	struct pfs_fixture it, other;
-	pfs_fixture_prepare(&other, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&other);
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&other, at, PAGES, SLOTS);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	pfs_fixture_fill(&it, 1);
 	void *record = only_record(&it);
 	PFS_CHECK(pfs_container_of(record) == it.container);
@@ -275,8 +269,7 @@ static void a_child_has_the_map(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	int status = 1;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	pfs_fixture_fill(&it, SLOTS);
 	pid_t child = fork();
 	PFS_CHECK(child >= 0);

@@ -13,16 +13,10 @@
 #define CAPACITY (PAGES * SLOTS)
 #define POOL (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_BOUNDED)
 
-static void set_up(struct pfs_fixture *it, const struct pfs_case *at)
-{
-	pfs_fixture_prepare(it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(it);
-}
-
 static void existing_records_only(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	PFS_CHECK(pfs_allocate_existing(it.thread).record == NULL);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_FULL);
 	PFS_CHECK_IS(pfs_fixture_pages(&it), 0);
@@ -46,7 +40,7 @@ static void many_at_a_time(const struct pfs_case *at)
 	struct pfs_fixture it;
 	struct pfs_claim claims[CAPACITY + 1];
 	void *records[CAPACITY];
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	PFS_CHECK_IS(pfs_allocate_many(it.thread, claims, CAPACITY + 1), CAPACITY);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_FULL);
 	PFS_CHECK_IS(pfs_container_lost(it.container), 1);
@@ -84,8 +78,7 @@ static void many_of_several_words(const struct pfs_case *at)
 	struct pfs_claim claims[WIDE + 1];
 	void *records[WIDE], *mixed[WIDE];
 	bool seen[WIDE] = { false };
-	pfs_fixture_prepare(&it, at, WIDE_PAGES, WIDE_SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, WIDE_PAGES, WIDE_SLOTS);
 	for (uint32_t turn = 0; turn < 4; turn++) {
 		uint32_t some = turn * 37 % WIDE;
 		PFS_CHECK_IS(pfs_allocate_many(it.thread, claims, 0), 0);
@@ -115,8 +108,7 @@ static void many_and_one_at_a_time(const struct pfs_case *at)
 	struct pfs_fixture it;
 	struct pfs_claim claims[WIDE];
 	void *records[WIDE];
-	pfs_fixture_prepare(&it, at, WIDE_PAGES, WIDE_SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, WIDE_PAGES, WIDE_SLOTS);
 	pfs_fixture_fill(&it, WIDE);
 	pfs_fixture_empty(&it, 20, 120);
 	PFS_CHECK_IS(publish_all(&it, claims, 100, records), 100);
@@ -131,7 +123,7 @@ static void many_and_one_at_a_time(const struct pfs_case *at)
 static void one_record_twice_in_a_batch(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	void *twice[2];
 	twice[0] = twice[1] = pfs_allocate_or_fail(it.thread);
 	pfs_free_many(it.thread, twice, 2);
@@ -140,8 +132,8 @@ static void one_record_twice_in_a_batch(const struct pfs_case *at)
 static void a_stranger_in_a_batch(const struct pfs_case *at)
 {
 	struct pfs_fixture ours, theirs;
-	set_up(&ours, at);
-	set_up(&theirs, at);
+	pfs_fixture_start(&ours, at, PAGES, SLOTS);
+	pfs_fixture_start(&theirs, at, PAGES, SLOTS);
 	void *records[2] = { pfs_allocate_or_fail(theirs.thread),
 			     pfs_allocate_or_fail(ours.thread) };
 	pfs_free_many(theirs.thread, records, 2);
@@ -150,8 +142,7 @@ static void a_stranger_in_a_batch(const struct pfs_case *at)
 static void a_weak_reference_names_one_life(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, 1, 1);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, 1, 1);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	struct pfs_reference unpublished = pfs_reference_of(it.thread, claim.record);
 	PFS_CHECK(pfs_lookup_reference(it.thread, unpublished, NULL) == NULL);
@@ -177,8 +168,7 @@ static void a_reference_is_read_by_its_glance(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	struct pfs_glance glance;
-	pfs_fixture_prepare(&it, at, 1, 1);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, 1, 1);
 	void *record = pfs_allocate_or_fail(it.thread);
 	struct pfs_reference first = pfs_reference_of(it.thread, record);
 	PFS_CHECK(pfs_lookup_reference(it.thread, first, &glance) == record);
@@ -196,8 +186,7 @@ static void a_reference_is_read_by_its_glance(const struct pfs_case *at)
 static void a_reference_is_of_one_life_in_many(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, 1, 1);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, 1, 1);
 	void *record = pfs_allocate_or_fail(it.thread);
 	struct pfs_reference first = pfs_reference_of(it.thread, record);
 	for (uint32_t life = 0; life < UINT32_C(1) << 20; life++) {
@@ -266,7 +255,7 @@ static void the_library_has_the_inlined_calls(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	bool has_words = (pfs_variant_traits(at->variant) & PFS_TRAIT_WORDS) != 0;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	for (uint32_t i = 0; i < 8; i++) { /* each of the three inlined, and not */
 		struct pfs_claim claim = (i & 1) != 0 ? pfs_allocate(it.thread)
 						      : of_library.allocate(it.thread);
@@ -291,7 +280,7 @@ static void the_library_has_the_inlined_calls(const struct pfs_case *at)
 static void a_claim_without_its_word_is_published(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	claim.word_offset = 0;
 	pfs_publish(it.thread, claim);
@@ -302,7 +291,7 @@ static void a_claim_without_its_word_is_published(const struct pfs_case *at)
 static void publish_twice(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_publish(it.thread, claim);
@@ -311,7 +300,7 @@ static void publish_twice(const struct pfs_case *at)
 static void publish_twice_by_the_library(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	of_library.publish(it.thread, claim);
 	of_library.publish(it.thread, claim);
@@ -321,7 +310,7 @@ static void publish_twice_by_the_library(const struct pfs_case *at)
 static void a_handle_looks_where_it_runs(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	uint32_t node = pfs_thread_migrated(it.thread);
 	PFS_CHECK_IS(pfs_thread_migrated(it.thread), node);
 	void *record = pfs_allocate_or_fail(it.thread);
@@ -334,8 +323,8 @@ static void a_handle_looks_where_it_runs(const struct pfs_case *at)
 static void a_scan_frees_by_the_word(const struct pfs_case *at)
 {
 	struct pfs_fixture ours, theirs;
-	set_up(&ours, at);
-	set_up(&theirs, at);
+	pfs_fixture_start(&ours, at, PAGES, SLOTS);
+	pfs_fixture_start(&theirs, at, PAGES, SLOTS);
 	void *record = pfs_allocate_or_fail(ours.thread);
 	pfs_free(theirs.thread, record);
 	PFS_CHECK_IS(pfs_container_live(ours.container), 0);
@@ -353,16 +342,16 @@ static void a_scan_frees_by_the_word(const struct pfs_case *at)
 static void free_by_another_handle(const struct pfs_case *at)
 {
 	struct pfs_fixture ours, theirs;
-	set_up(&ours, at);
-	set_up(&theirs, at);
+	pfs_fixture_start(&ours, at, PAGES, SLOTS);
+	pfs_fixture_start(&theirs, at, PAGES, SLOTS);
 	pfs_free(theirs.thread, pfs_allocate_or_fail(ours.thread));
 }
 
 static void abandon_by_another_handle(const struct pfs_case *at)
 {
 	struct pfs_fixture ours, theirs;
-	set_up(&ours, at);
-	set_up(&theirs, at);
+	pfs_fixture_start(&ours, at, PAGES, SLOTS);
+	pfs_fixture_start(&theirs, at, PAGES, SLOTS);
 	pfs_abandon(theirs.thread, pfs_allocate(ours.thread));
 }
 
@@ -408,7 +397,7 @@ static void free_of_a_stranger_in_partitions(const struct pfs_case *at)
 	struct pfs_partitioned *whole = NULL;
 	struct pfs_partitioned_thread *thread = NULL;
 	struct pfs_fixture it;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	PFS_CHECK_IS(pfs_partitioned_create(at->variant, &config, PARTS, &whole, NULL), PFS_OK);
 	PFS_CHECK_IS(pfs_partitioned_attach(whole, &thread), PFS_OK);
 	pfs_partitioned_free(thread, pfs_allocate_or_fail(it.thread));
@@ -420,7 +409,7 @@ static void records_without_an_index(const struct pfs_case *at)
 	struct pfs_fixture it;
 	if ((pfs_variant_traits(at->variant) & PFS_TRAIT_INDEX) != 0)
 		return;
-	set_up(&it, at);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	void *record = pfs_allocate_or_fail(it.thread);
 	PFS_CHECK_IS(pfs_index(it.thread, record), PFS_INDEX_NONE);
 	PFS_CHECK(!pfs_owns(it.thread, record));

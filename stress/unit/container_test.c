@@ -62,8 +62,7 @@ static void grows_to_its_maximum(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	void *records[CAPACITY];
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	bool grows = (pfs_variant_traits(at->variant) & PFS_TRAIT_GROW) != 0;
 	PFS_CHECK_IS(pfs_counts_of(it.container).pages, grows ? 0 : PAGES);
 	PFS_CHECK_IS(pfs_thread_status(it.thread), PFS_OK);
@@ -224,8 +223,7 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 	struct pfs_fixture it;
 	struct pfs_claim claims[CAPACITY];
 	void *records[CAPACITY];
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	for (uint32_t i = 0; i < CAPACITY; i++) {
 		claims[i] = pfs_allocate(it.thread);
 		PFS_CHECK(claims[i].record != NULL);
@@ -242,8 +240,7 @@ static void an_abandoned_record_is_free(const struct pfs_case *at)
 static void free_twice(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	pfs_free(it.thread, record);
@@ -252,16 +249,14 @@ static void free_twice(const struct pfs_case *at)
 static void free_of_dirty(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	pfs_free(it.thread, pfs_allocate(it.thread).record);
 }
 
 static void publish_twice(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_publish(it.thread, claim);
@@ -270,8 +265,7 @@ static void publish_twice(const struct pfs_case *at)
 static void abandon_of_allocated(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	struct pfs_claim claim = pfs_allocate(it.thread);
 	pfs_publish(it.thread, claim);
 	pfs_abandon(it.thread, claim);
@@ -280,8 +274,7 @@ static void abandon_of_allocated(const struct pfs_case *at)
 static void reopen_of_free(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	void *record = pfs_allocate_or_fail(it.thread);
 	pfs_free(it.thread, record);
 	(void)pfs_reopen(it.thread, record);

@@ -48,8 +48,7 @@ static void grows_by_the_page(const struct pfs_case *at)
 static void a_smaller_last_page_is_overhead(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, 1, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, 1, SLOTS);
 	pfs_fixture_fill(&it, 1);
 	uint64_t whole = overhead_of(&it);
 	pfs_fixture_empty(&it, 0, SLOTS);
@@ -69,8 +68,7 @@ static void goes_with_the_pages(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
 	struct pfs_thread *reader;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	reader = pfs_attach_or_fail(it.container);
 	pfs_fixture_fill(&it, PAGES * SLOTS);
 	pfs_fixture_empty(&it, 0, PAGES * SLOTS);
@@ -88,8 +86,7 @@ static void goes_with_the_pages(const struct pfs_case *at)
 static void nothing_where_there_are_no_pages(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, PAGES, SLOTS);
-	pfs_fixture_set_up(&it);
+	pfs_fixture_start(&it, at, PAGES, SLOTS);
 	void *record = pfs_allocate_or_fail(it.thread);
 	PFS_CHECK_IS(overhead_of(&it), 0);
 	pfs_free(it.thread, record);
