@@ -242,7 +242,7 @@ static void make_table(const struct pfs_command_line *self, struct getopt_table 
 	memset(table, 0, sizeof(*table));
 	if (self->stops)
 		table->letters[letters++] = '+';
-	table->letters[letters++] = ':'; /* a missing value is told from what is unknown */
+	table->letters[letters++] = ':'; /* tells a missing value from an unknown option */
 	table->letters[letters++] = 'h';
 	table->letters[letters++] = 'V';
 	for (size_t i = 0; i < self->option_count && i < PFS_OPTIONS_MOST; i++) {
@@ -276,8 +276,8 @@ static const struct pfs_option *option_of(const struct pfs_command_line *self, i
 	return NULL;
 }
 
-/* getopt_long stands behind what it refuses: an option without its value, with one that it does
- * not take, or none of ours. */
+/* optind is already behind the refused option: one without its value, one with a value that it does
+ * not take, or an unknown one. */
 static int refuse_option(const struct pfs_command_line *self, int code, int argc, char **argv)
 {
 	const struct pfs_option *option = option_of(self, optopt);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is no ordinary file has no name that could be given to another; a link stays one. */
+/* Only an ordinary file can be replaced by renaming another one; a link stays a link. */
 static bool name_it(struct pfs_output *self, const char *path)
 {
 	struct stat found;
@@ -43,7 +43,7 @@ bool pfs_output_begin(struct pfs_output *self, const char *path)
 	return self->file != NULL;
 }
 
-/* Who reads of a pipe would take an end for all there is: it is not opened. */
+/* A pipe is not opened: its reader would take the close for the end of the output. */
 bool pfs_output_could(const char *path)
 {
 	struct pfs_output self;
@@ -63,7 +63,8 @@ bool pfs_output_could(const char *path)
 	return true;
 }
 
-/* ferror tells of what was lost before, but not why: one byte more does. The file goes anyway. */
+/* ferror reports an earlier failure without its reason; writing one more byte finds it. A file that
+ * failed is removed in any case. */
 static bool close_it(struct pfs_output *self)
 {
 	errno = 0;

@@ -85,8 +85,8 @@ static void put_pages(const struct pfs_counter_sink *sink, const struct pfs_scen
 	put(sink, "excess_pages", (double)counts->pages_peak - (double)outcome->page_ideal);
 }
 
-/* Only a counting build has them, and only policies with words keep them. Sums are since the
- * container was made; what is per call is of the window. */
+/* Only a counting build has these counters, and only policies with words keep them. Sums begin with
+ * the container; values per call are of the window. */
 static void put_counting(const struct pfs_counter_sink *sink, const struct pfs_scene_plan *plan,
 			 const struct pfs_outcome *outcome)
 {

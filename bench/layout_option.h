@@ -13,7 +13,7 @@ enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout
 /* The name of a layout. */
 const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words);
 
-/* Does a policy with these traits have, in this layout, what is needed? */
+/* In this layout, does a policy with these traits have the needed ones? */
 bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t traits,
 			    uint32_t needed);
 

@@ -1,10 +1,10 @@
 /*
  * main.c - pfs-bench: registers the cross product of the flags and lets Google Benchmark run.
  *
- * A benchmark is one thread for the library; its trials bring their own (trial.h). To the
- * library each trial is a million iterations, each as long as an operation took on average
- * (window over operations, whichever thread did them): so its times are nanoseconds for an
- * operation, and all repetitions have as many iterations, which it insists on.
+ * For the library a benchmark has one thread; trials start their own (trial.h). The library sees
+ * each trial as a million iterations, each as long as an operation took on average (the window
+ * divided by the operations of all threads). So its times are nanoseconds per operation, and all
+ * repetitions have the same number of iterations, as it requires.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static bool refuse(struct bench *self, const char *format, ...)
 	return false;
 }
 
-/* What a benchmark's time is per: triples, or where there are none, what readers did. */
+/* The operations by which a benchmark's time is divided: triples or, without them, a reader's. */
 static uint64_t ops_of(const struct pfs_outcome *result)
 {
 	return result->has_items ? result->items : result->ops;
@@ -332,7 +332,7 @@ static bool probe_container(struct bench *self, bool *counted)
 	struct pfs_message said = { .text = "" };
 	enum pfs_status status;
 	status = pfs_container_create(pfs_variant_at(0), &config, &container, &said);
-	if (status != PFS_OK) /* what it speaks of is memory and memory_node, one flag here */
+	if (status != PFS_OK) /* the message is about memory or memory_node: one flag here */
 		return refuse(self, "--memory: %s", said.text);
 	pfs_container_counts(container, &counts);
 	*counted = counts.counted;
@@ -340,7 +340,7 @@ static bool probe_container(struct bench *self, bool *counted)
 	return true;
 }
 
-/* The library would say so, too, but not what helps. */
+/* The library would refuse it, too, but would not say how to fix it. */
 static bool check_filter(struct bench *self, const char *filter)
 {
 	char name[NAME_CHARS + sizeof("/manual_time")];

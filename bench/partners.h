@@ -1,6 +1,6 @@
 /*
- * partners.h - workers 2k and 2k+1, one of which allocates while the other frees, and between them
- * a ring of Concurrency Kit: one producer, one consumer.
+ * partners.h - pairs of workers: 2k allocates, 2k+1 frees. Between them is a ring of Concurrency
+ * Kit with one producer and one consumer.
  */
 #ifndef PFS_BENCH_PARTNERS_H
 #define PFS_BENCH_PARTNERS_H

@@ -29,7 +29,7 @@ static struct words words_of(const struct pfs_scene *scene)
 	return words;
 }
 
-/* A live set needs a record for each thread: one that never gets any does nothing for ever. */
+/* A live set needs a record for each thread: a thread without one would never do anything. */
 static enum pfs_status check_records(const struct pfs_scene *scene, const struct pfs_config *config,
 				     struct pfs_message *message)
 {
@@ -47,7 +47,7 @@ static enum pfs_status check_records(const struct pfs_scene *scene, const struct
 	return PFS_BAD_CONFIG;
 }
 
-/* Of a workload that is asked for so many records. */
+/* Do the records of --records fit a container? */
 static enum pfs_status check_record_pages(const struct pfs_scene *scene,
 					  struct pfs_message *message)
 {
@@ -61,7 +61,7 @@ static enum pfs_status check_record_pages(const struct pfs_scene *scene,
 	return PFS_BAD_CONFIG;
 }
 
-/* page_max is none of the user's words: say what it comes from. */
+/* The user did not give page_max: name the flags that it comes from. */
 static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t container,
 				   uint32_t page_max, struct pfs_message *message)
 {

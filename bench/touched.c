@@ -26,7 +26,7 @@ static void *map(void *context, size_t size_bytes, enum pfs_memory memory, uint3
 {
 	struct pfs_touched *self = context;
 	uint64_t bytes = whole_pages(size_bytes);
-	/* relaxed: only the number must be nobody else's; the bytes were there before */
+	/* relaxed: only the number must be unique; the bytes were there before */
 	uint64_t at = pfs_fetch_add_relaxed(&self->used_bytes.value, bytes);
 
 	(void)memory;

@@ -158,7 +158,7 @@ static enum pfs_status add_file(struct pfs_replays *self, const char *path,
 	return load(&larger[self->count++], path, message);
 }
 
-/* The traces that are installed beside this program: found wherever that is. */
+/* The traces that are installed with this program, wherever it was installed. */
 static const char *find_folder(char *found, size_t found_bytes, const char *otherwise)
 {
 	char own[2048];

@@ -2,9 +2,9 @@
  * trace_load.h - recorded traces as the workload replay needs them: in memory, and closed to a
  * cycle.
  *
- * A trace ends with other objects alive than it began with. To be played repeatedly it gets a tail:
- * what was not alive at the beginning is freed by the thread that allocated it, and what was is
- * allocated again by the thread that had allocated it.
+ * At its end a trace has other objects alive than at its beginning. To be played repeatedly it
+ * gets a tail: each object that was not alive at the beginning is freed, and each that was is
+ * allocated again, both by the thread that had allocated it.
  */
 #ifndef PFS_BENCH_TRACE_LOAD_H
 #define PFS_BENCH_TRACE_LOAD_H
@@ -43,7 +43,7 @@ struct pfs_replays {
 
 /*
  * Load these files; with file_count 0 all *.pfstrace of the folder. PFS_BAD_CONFIG or PFS_NO_MEMORY
- * with a line in *message; free what is there in any case.
+ * with a line in *message; call pfs_replays_free in either case.
  */
 enum pfs_status pfs_replays_load(struct pfs_replays *self, const char *const *files,
 				 uint32_t file_count, const char *folder,
@@ -52,7 +52,7 @@ void pfs_replays_free(struct pfs_replays *self);
 
 /* One worker's part of a cycle, in the order of the trace. */
 struct pfs_track_event {
-	uint32_t id_and_kind; /* PFS_TRACK_FREES, or 0, and the id */
+	uint32_t id_and_kind; /* the id, with PFS_TRACK_FREES if it is a free */
 	uint32_t turn;
 	uint32_t next;
 	uint32_t position; /* in the whole cycle */

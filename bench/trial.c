@@ -15,7 +15,7 @@
 
 #define BATCH_MAX (UINT64_C(1) << 20)
 #define POLL_NS UINT64_C(50000)
-#define END_POLL_NS UINT64_C(1000000) /* threads know when they ended; nobody is kept waiting */
+#define END_POLL_NS UINT64_C(1000000) /* late is no harm: threads note when they end */
 
 struct window {
 	struct pfs_gate gate;
@@ -176,7 +176,7 @@ static void judge(const struct window *window, uint32_t thread_count)
 	}
 	uint32_t pus = thread_count < plan->pu_count ? thread_count : plan->pu_count;
 
-	/* what is done after the stop is the rest of a batch, see batch_ns */
+	/* after the stop a thread only finishes its batch, see batch_ns */
 	uint64_t stop_ns = plan->ended != NULL ? last : window->stop_ns;
 	trial->window_ns = stop_ns > first ? stop_ns - first : 1;
 	uint64_t switches_max = thread_count * (1 + trial->window_ns / UINT64_C(10000000));

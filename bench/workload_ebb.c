@@ -1,11 +1,11 @@
 /*
- * workload_ebb.c - what giving pages back costs those who allocate meanwhile.
+ * workload_ebb.c - how much giving pages back slows threads that allocate meanwhile.
  *
- * In each cycle the workers fill all pages, drain to an eighth of them, at random, and replace
- * records at full speed until the next flood. Only calls of that last, longest part are timed:
- * then passes empty the sparse pages and give them back, and `reclaimed_timed` says how many
- * went in the window of the timed calls. With --reclaim-period-ms=0 the load is the same and
- * the pages stay. Time alone says where in a cycle the workers are, so no one is waited for.
+ * In each cycle the workers fill all pages, free all but an eighth of the records, at random, and
+ * replace records at full speed until the next flood. Only calls of that last, longest part are
+ * timed: then passes empty the sparse pages and give them back. `reclaimed_timed` counts the pages
+ * given back while calls were timed. With --reclaim-period-ms=0 the load is the same and the pages
+ * stay. The time alone decides where in a cycle the workers are, so no worker waits for another.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 #define CYCLE_NS UINT64_C(40000000)
 #define FLOOD_NS UINT64_C(10000000) /* the first part of a cycle */
-#define LOW_SHARE 8                 /* of the records, one in so many outlives the flood */
+#define LOW_SHARE 8                 /* one record in so many outlives the flood */
 #define PERIOD_MS 1
 #define ROOM 64 /* times the page_max of other workloads */
 
@@ -25,7 +25,7 @@ static void configure(const struct pfs_scene *scene, uint32_t container, struct 
 {
 	(void)container;
 	pfs_scene_pages(scene, config, 1, pfs_scene_page_count(scene));
-	/* `original` adds pages that nobody needs at each flood; here none may be refused. */
+	/* `original` adds needless pages at each flood; here none may be refused. */
 	if ((pfs_variant_traits(scene->variant) & PFS_TRAIT_GROW) != 0)
 		config->page_max *= ROOM;
 	if (scene->options->reclaim_period_ms == UINT32_MAX)

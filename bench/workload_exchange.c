@@ -1,9 +1,9 @@
 /*
- * workload_exchange.c - handoff by pfs_allocate_many and pfs_free_many: one thread allocates and
- * publishes so many records at once, its partner frees so many at once.
+ * workload_exchange.c - handoff in batches: one thread allocates and publishes 32 records by
+ * pfs_allocate_many, its partner frees 32 by pfs_free_many.
  *
- * Workers are partners as in handoff. The calls are those of the public API, in every way to
- * call.
+ * Workers are partners as in handoff. The calls are always those of the public API, whatever
+ * --apis says.
  */
 #include "partners.h"
 

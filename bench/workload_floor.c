@@ -1,8 +1,8 @@
 /*
  * workload_floor.c - the yardstick of pair: one CAS and two release stores on one hot line.
  *
- * These are the atomic steps that allocate, publish and free must take on a record's word at
- * least. The line is the worker's own, so nothing contends for it.
+ * Allocate, publish and free need at least these atomic steps on a record's word. The line is the
+ * worker's own, so there is no contention.
  */
 #include <stdlib.h>
 

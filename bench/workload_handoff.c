@@ -1,7 +1,7 @@
 /*
  * workload_handoff.c - one thread allocates and publishes, its partner frees.
  *
- * A record is so always freed by a thread that did not allocate it, in the order of allocation.
+ * So a record is always freed by a thread that did not allocate it, in the order of allocation.
  */
 #include "partners.h"
 

@@ -1,5 +1,5 @@
 /*
- * workload_pair.c - allocate, publish, free, again and again, in a container that is empty.
+ * workload_pair.c - allocate, publish, free, repeatedly, in an empty container.
  */
 #include "workload.h"
 

@@ -1,9 +1,9 @@
 /*
  * workload_refuse.c - a container at its maximum, every record in use: what a refusal costs.
  *
- * An operation is a call of allocate that is refused. All pages are made in advance, so that
- * no growth is waited for; a policy that refuses early gives the record to the one who asks
- * again, and only refusals count.
+ * An operation is a call of allocate that is refused. All pages are made in advance, so no call
+ * waits for growth. A policy that refuses too early may give the record to a later call; only
+ * refusals count.
  */
 #include <stdlib.h>
 

@@ -3,13 +3,13 @@
  *
  * Each object of the trace is one record of the container, whatever its size was. The trace's
  * threads are dealt out to the workers; with more workers than threads several copies of the
- * trace are played side by side. It is played as fast as it goes and from the start again when
- * it ends, see trace_load.h; what lives before it begins is allocated by prepare.
+ * trace are played at the same time. A trace is played as fast as possible, and starts again when
+ * it ends (trace_load.h). prepare allocates the objects that are alive before its first event.
  *
- * Order is kept where it matters: within a worker, and between the events of one id, whoever
- * executes them: a free waits for its allocation. And no worker is ever more than DRIFT events
- * of the trace ahead of another one: so never more than DRIFT objects live beyond the trace's
- * own peak. The event that stands first in the trace can always be executed: no dead lock.
+ * The order of events is kept within a worker and for each object, whichever workers execute its
+ * events: a free waits for its allocation. No worker is more than DRIFT events of the trace ahead
+ * of another, so at most DRIFT objects live beyond the trace's own peak. The first event that is
+ * left can always be executed, so there is no deadlock.
  */
 #include <stdlib.h>
 

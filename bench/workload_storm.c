@@ -28,7 +28,7 @@ static const uint32_t held_max[KINDS] = {
 };
 
 struct seat {
-	void *thread;  /* record, or NULL: nobody sits here */
+	void *thread;  /* record, or NULL: the seat is empty */
 	uint32_t life; /* statements to come */
 };
 
@@ -93,7 +93,7 @@ static uint64_t give(struct pfs_worker *worker, enum kind kind, void *record)
 	return 1;
 }
 
-/* One of the records that outlive connections: missing ones are made, old ones made anew. */
+/* Use one of the records that outlive connections: make it if missing, now and then replace it. */
 static uint64_t refer(struct pfs_worker *worker, enum kind kind)
 {
 	struct storm *storm = worker->own;

@@ -144,7 +144,7 @@ static bool put_down(const struct pfs_ring_entry *entry)
 					      entry->address, entry->size);
 }
 
-/* Take out what is there, up to a gap of a thread that has drawn but not filled. */
+/* Take out the filled entries, up to the first that a thread has drawn but not filled. */
 static void drain_locked(void)
 {
 	const struct pfs_ring_entry *entry;

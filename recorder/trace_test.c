@@ -1,5 +1,5 @@
 /*
- * trace_test.c - the trace format: what is written is read, what was changed is refused.
+ * trace_test.c - the trace format: a written trace is read back, a damaged one is refused.
  */
 #include <pfslab/trace.h>
 
@@ -314,7 +314,7 @@ static void test_unfinished(void)
 	free(events);
 }
 
-/* Whatever is wrong in an unfinished one, it is read up to there or refused in one line. */
+/* An unfinished trace is read up to the first damage, or refused in one line. */
 static void test_unfinished_damage(void)
 {
 	static uint8_t good[65536];

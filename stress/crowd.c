@@ -128,7 +128,7 @@ static void do_with_record(struct pfs_worker *self)
 		pfs_worker_free(self, position);
 }
 
-/* Load rises and falls, as the first thread says, so that pages come and go. */
+/* The first thread makes the load rise and fall, so that pages are added and given back. */
 static uint32_t turn_of_tide(struct pfs_worker *self)
 {
 	static const uint32_t tides[] = { 0, 5, 50, 100, 100, 100 };
@@ -206,7 +206,7 @@ static void park_reading(struct pfs_crowd *crowd, uint32_t index)
 	pfs_worker_end(&self);
 }
 
-/* Records that nobody took out of the boxes, through a worker of the crowd's own. */
+/* Free the records that were left in the boxes, through a worker of the crowd's own. */
 static void empty_boxes(struct pfs_crowd *self)
 {
 	struct pfs_worker worker;

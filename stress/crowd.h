@@ -1,10 +1,10 @@
 /*
  * crowd.h - many threads on one container, and what they check about each other.
  *
- * Invariant: every record has one owner from allocate to free. Checked by what the owners
- * write into the record without atomics, by a table of owners beside it, and by the version,
- * which only grows. Everything shared here is relaxed, but for the boxes by which records are
- * handed over: the containers must do with their own orders, or ThreadSanitizer speaks up.
+ * Invariant: every record has one owner from allocate to free. Three things check it: what the
+ * owners write into the record without atomics, a separate table of owners, and the version, which
+ * only grows. Everything shared here is relaxed, except the boxes through which records are handed
+ * over. So the containers' own orders must suffice, or ThreadSanitizer reports a race.
  */
 #ifndef PFS_STRESS_CROWD_H
 #define PFS_STRESS_CROWD_H

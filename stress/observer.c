@@ -67,7 +67,7 @@ void pfs_worker_look_up(struct pfs_worker *self)
 	pfs_leave(self->thread);
 }
 
-/* Own records are owned; pointers beside them are not. */
+/* pfs_owns accepts own records, and refuses pointers next to them. */
 void pfs_worker_ask_owns(struct pfs_worker *self)
 {
 	if (!self->crowd->has_index || self->held_count == 0)

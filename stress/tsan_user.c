@@ -41,7 +41,7 @@ static void one_at_a_time(struct pfs_thread *thread, int round)
 	}
 	pfs_free(thread, claim.record);
 	if (writes_late && round % 16 == 0) {
-		(void)sched_yield(); /* somebody else has it by then */
+		(void)sched_yield(); /* by then another thread may own it */
 		fill(claim.record, round);
 	}
 }

@@ -34,7 +34,7 @@ static void *ask(void *opaque)
 			continue;
 		if (pfs_page_map_find((void *)address) != NULL)
 			fail("a page where none is");
-		/* No atomic, as the zeroes of a leaf: whoever finds it finds them. */
+		/* No atomic, like the zeroes of a leaf: a thread that finds the leaf sees them. */
 		if (pfs_page_map_leaf_of(address)->number != n)
 			fail("a part of the map that is not made yet");
 	}

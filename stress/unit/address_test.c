@@ -85,8 +85,8 @@ static uint32_t resident_os_pages(struct pfs_page_map_leaf *leaf)
 	return count;
 }
 
-/* A leaf stands for 1 GiB of addresses, in 2 MiB of its own: but for its last page, where its own
- * fields are, it has memory where there are entries. */
+/* A leaf covers 1 GiB of addresses and takes 2 MiB of address space. Apart from its last page,
+ * which holds its own fields, only parts with entries are resident. */
 static void nothing_resident_where_nothing_is(const struct pfs_case *at)
 {
 	char *block = (char *)(UINT64_C(1000) << 30);
@@ -187,8 +187,8 @@ static void hostile_pointers(const struct pfs_case *at)
 	PFS_CHECK_IS(munmap(page, 1 << 16), 0);
 }
 
-/* A source that looks, when a block comes back to it, whether the page map still has it: whoever
- * maps these addresses next would lose its entries to a late clearing. */
+/* A source that checks, when it gets a block back, that the page map no longer has it. A late
+ * clearing would remove the entries of the next mapping at these addresses. */
 static struct pfs_memory_source *inner;
 
 static void *map_inner(void *context, size_t size_bytes, enum pfs_memory memory,
@@ -250,7 +250,7 @@ static void pages_that_went(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* What a container had is nobody's when it is gone. */
+/* After a container is destroyed, its addresses belong to no container. */
 static void containers_that_went(const struct pfs_case *at)
 {
 	struct pfs_fixture it, other;

@@ -17,8 +17,8 @@
 #define ALL (PAGES * PAGE_RECORDS)
 #define RING 10u
 
-/* membarrier answers with an error from here on, in this thread and those it starts; one that
- * sleeps where the filter is set is not asked. */
+/* From here on membarrier fails, in this thread and those that it starts. Threads that already run
+ * are not affected. */
 static void forbid_barrier(int error)
 {
 	struct sock_filter filter[] = {
@@ -96,8 +96,9 @@ static void exact_again(const struct pfs_case *none, int error)
 	scene_fini(&self);
 }
 
-/* A handle went while a thread held `growth`, which stands for one that maps a page: its records
- * stay in its ring, for others. So do those that its next owner frees, who has no barrier. */
+/* A handle is detached while another thread holds `growth`, as if it were mapping a page. The
+ * handle's records stay in its ring, where others find them. So do records that the ring's next
+ * owner frees, although it has no barrier. */
 static void gone_with_records(const struct pfs_case *none)
 {
 	struct scene self;

@@ -1,6 +1,6 @@
 /*
- * calls_test.c - the calls beside allocate and free: existing records only, many at a time,
- * weak references, what is live and lost; and frees through the handle of another container.
+ * calls_test.c - calls other than allocate and free: existing records only, many at a time, weak
+ * references, counts of live and lost records; and frees through another container's handle.
  */
 #include <stdlib.h>
 
@@ -318,8 +318,8 @@ static void a_handle_looks_where_it_runs(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* The strict scans keep nothing beside the record's own word: any handle frees it, and counts it
- * where it lies. */
+/* The strict scans keep only the record's own word: any handle frees it, and the free is counted in
+ * the record's container. */
 static void a_scan_frees_by_the_word(const struct pfs_case *at)
 {
 	struct pfs_fixture ours, theirs;

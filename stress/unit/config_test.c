@@ -127,7 +127,7 @@ static void no_policy_is_refused(const struct pfs_case *at)
 }
 
 /* What a policy cannot honour is refused, not left undone. */
-static void a_period_for_who_keeps_all(const struct pfs_case *at)
+static void a_period_needs_a_policy_that_reclaims(const struct pfs_case *at)
 {
 	struct pfs_config config = pfs_case_config(at);
 	struct pfs_message message = { "" };
@@ -196,7 +196,7 @@ static void a_node_that_is_not_there(const struct pfs_case *at)
 
 #define LINES 2u /* of the policy */
 
-/* Bytes of a page that are taken, by whom: no two things may share one. */
+/* Mark the bytes of a page that something uses: no byte may be used twice. */
 static void mark(char *taken, const char *block, size_t block_bytes, const void *from, size_t size)
 {
 	size_t begin = (size_t)((const char *)from - block);
@@ -271,8 +271,8 @@ static const struct pfs_test tests[] = {
 	{ .name = "config: every bound", .run = every_bound },
 	{ .name = "config: a page has a bound too", .run = a_page_has_a_bound_too },
 	{ .name = "config: no policy is refused", .run = no_policy_is_refused },
-	{ .name = "config: a period for who keeps all",
-	  .run = a_period_for_who_keeps_all,
+	{ .name = "config: a reclaim period needs a policy that reclaims",
+	  .run = a_period_needs_a_policy_that_reclaims,
 	  .each = true },
 	{ .name = "config: no memory names what to lower",
 	  .run = no_memory_names_what_to_lower,

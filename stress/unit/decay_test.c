@@ -125,8 +125,8 @@ static void new_surplus_comes_on_top(const struct pfs_case *at)
 }
 
 /*
- * Surplus pages are used again in the middle of the curve. They leave it, the others go on
- * along theirs, and when they are empty again, they begin anew.
+ * Surplus pages are used again in the middle of the curve. They leave it, while the others follow
+ * theirs. When they are empty again, they start a new curve.
  */
 static void used_again_is_surplus_no_more(const struct pfs_case *at)
 {

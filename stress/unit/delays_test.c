@@ -1,6 +1,6 @@
 /*
- * delays_test.c - the waits of containers/delays.h: that they meet a window of two instructions,
- * that a seed repeats them, and that who aborts says the seed.
+ * delays_test.c - the waits of containers/delays.h: they hit a window of two instructions, a seed
+ * repeats them, and a program that aborts prints the seed.
  *
  * usage: delays_test window SECONDS | decisions | panic | free_twice
  */

@@ -1,6 +1,6 @@
 /*
- * fork_ring_test.c - the ring of a thread that stopped in the middle of a call, or the seat where
- * it waited for a page, and that the child of a fork does not have.
+ * fork_ring_test.c - fork while another thread is in the middle of a call, or waits for a page. The
+ * child has that thread's ring or seat, but not the thread.
  */
 #include "variants/magazine/magazine.h"
 #include "variants/exact/seats.h"
@@ -56,7 +56,7 @@ static void owners_stop_in_the_middle(const struct pfs_case *none)
 		struct pfs_config config = pfs_case_config(&at);
 		struct scene self;
 		config.owner_fences = fences != 0;
-		config.page_prealloc = PAGES; /* a growth would mend the ring first */
+		config.page_prealloc = PAGES; /* growth would repair the ring first */
 		scene_init(&self, &at, &config);
 		other_begin(&self, fill_ring);
 		struct pfs_magazine *ring = self.other->policy;
@@ -101,7 +101,7 @@ static void waiters_are_gone(const struct pfs_case *at)
 	config.page_prealloc = 0;
 	scene_init(&self, at, &config);
 	other_begin(&self, sit);
-	in_child(take_others, &self); /* to whom nobody must grant a record any more */
+	in_child(take_others, &self); /* the seat must get no record any more */
 	self.record = pfs_allocate_or_fail(self.thread);
 	PFS_CHECK((pfs_seats_look(self.other) & PFS_SEAT_GRANTED) != 0);
 	in_child(take_others, &self);
@@ -116,7 +116,7 @@ static void waiters_are_gone(const struct pfs_case *at)
 /* clang-format off */
 static const struct pfs_test tests[] = {
 	{ .name = "owners stop in the middle", .run = owners_stop_in_the_middle },
-	{ .name = "who waits for a page is gone", .run = waiters_are_gone, .each = true,
+	{ .name = "waiters for a page are gone", .run = waiters_are_gone, .each = true,
 	  .traits = PFS_TRAIT_EXACT | PFS_TRAIT_INDEX | PFS_TRAIT_RECLAIM },
 };
 /* clang-format on */

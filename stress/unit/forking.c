@@ -13,8 +13,8 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-/* Run body in a child; it must come to its end. _exit: the parent's other threads left memory
- * behind that nobody can free. */
+/* Run body in a child; it must return. _exit: the parent's other threads left memory that the child
+ * cannot free. */
 void in_child(void (*body)(void *context), void *context)
 {
 	int status = 0;
@@ -79,7 +79,7 @@ uint32_t take_all(struct pfs_thread *thread)
 	return count;
 }
 
-/* Records that are free by their words, and that nobody found. */
+/* Records that are free by their words, but that no allocation found. */
 uint32_t count_lost(struct pfs_thread *thread)
 {
 	uint32_t count = 0;

@@ -49,7 +49,7 @@ void in_child(void (*body)(void *context), void *context);
 /* Allocate all that can be had; how many. */
 uint32_t take_all(struct pfs_thread *thread);
 
-/* Records that are free by their words; after take_all nobody can find them. */
+/* Records that are free by their words; after take_all no allocation can find them. */
 uint32_t count_lost(struct pfs_thread *thread);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * life_test.c - the life of handles and of the background thread: nobody waits for what is not
- * his, and what was refused leaves no trace.
+ * life_test.c - the life of handles and of the background thread: no thread waits for another
+ * thread's work, and a refused call changes nothing.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -60,8 +60,8 @@ static void *grow_aside(void *opaque)
 	return NULL;
 }
 
-/* A thread maps a page, and takes its time: others attach, free and detach meanwhile. */
-static void who_comes_waits_for_no_map(const struct pfs_case *at)
+/* While a thread maps a page, slowly, others attach, free and detach. */
+static void attach_waits_for_no_map(const struct pfs_case *at)
 {
 	struct gated self;
 	gated_init(&self, at);
@@ -88,8 +88,8 @@ static void *count_aside(void *opaque)
 	return NULL;
 }
 
-/* A thread asks for the counts, and the system takes its time: others add pages meanwhile. */
-static void who_counts_stops_no_growth(const struct pfs_case *at)
+/* While a thread asks for the counts, and the system is slow, others add pages. */
+static void counts_stop_no_growth(const struct pfs_case *at)
 {
 	struct gated self;
 	gated_init(&self, at);
@@ -204,7 +204,7 @@ static void the_background_thread_takes_no_signal(const struct pfs_case *none)
 	pfs_container_destroy(container);
 }
 
-/* A page that nobody needs: the background thread gives it back. */
+/* An unneeded page, which the background thread gives back. */
 static void leave_a_page(struct pfs_container *container)
 {
 	struct pfs_thread *thread = pfs_attach_or_fail(container);
@@ -338,13 +338,13 @@ static void detach_of_anothers_own(const struct pfs_case *at)
 }
 
 static const struct pfs_test tests[] = {
-	{ .name = "who comes waits for no map",
-	  .run = who_comes_waits_for_no_map,
+	{ .name = "attach and detach wait for no map",
+	  .run = attach_waits_for_no_map,
 	  .each = true,
 	  .traits = GROWN,
 	  .threads = true },
-	{ .name = "who counts stops no growth",
-	  .run = who_counts_stops_no_growth,
+	{ .name = "counts stop no growth",
+	  .run = counts_stop_no_growth,
 	  .each = true,
 	  .traits = GROWN,
 	  .threads = true },

@@ -200,7 +200,7 @@ static void wrong_requests(void)
 	check_map_refused(PFS_MEMORY_FIRST_TOUCH, 0, 0);
 }
 
-/* A topology of another machine: nothing is bound, and nobody is told that it were. */
+/* A topology of another machine: nothing is bound, and no result claims that it was. */
 static void another_machine(void)
 {
 	static const char refusal[] =
@@ -289,7 +289,7 @@ static void unmapping_refused(void)
 	CHECK(pfs_mapped_kept() == 0);
 }
 
-/* A page of large records: the bytes of those that nobody has are not written. */
+/* A page of large records: the bytes of free records are not written. */
 static void first_touch_is_the_owners(void)
 {
 	struct pfs_container *container;

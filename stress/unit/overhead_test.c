@@ -19,7 +19,7 @@ static uint64_t page_overhead(const struct pfs_fixture *self)
 	       (uint64_t)SLOTS * self->config.record_size_bytes;
 }
 
-/* No policy keeps more than a line and some words for a record beside its page. */
+/* Outside its page, no policy keeps more than a cache line and some words per record. */
 static void check_bounds(struct pfs_fixture *self, uint64_t pages)
 {
 	uint64_t beside = (256 + 64 + 64 * (uint64_t)SLOTS) * pages;
@@ -44,7 +44,7 @@ static void grows_by_the_page(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* Records of the last page that are not there are nobody's bytes. */
+/* Bytes of records that the smaller last page lacks belong to no record. */
 static void a_smaller_last_page_is_overhead(const struct pfs_case *at)
 {
 	struct pfs_fixture it;

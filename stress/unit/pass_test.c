@@ -1,6 +1,6 @@
 /*
- * pass_test.c - what a pass meets: one that runs, pages that were made and are not needed, and
- * blocks of records of a node that nobody knows.
+ * pass_test.c - a pass meets another pass, pages that were made but are not needed, and blocks of
+ * records whose node is unknown.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,12 +1,12 @@
 /*
- * scarce_test.c - free records lie where nobody wants them, with many threads on few CPUs.
+ * scarce_test.c - free records gather where no thread allocates, with many threads on few CPUs.
  *
  * Half of the threads allocate a record and put it into one of a few slots; the other half
  * take records out of the slots and free them. So free records gather with threads that never
- * allocate. There is one record for each thread and each slot, so whoever asks is owed one,
- * wherever caches and hints hide it: an exact policy must not refuse. A fixed number of
- * operations, no clock: threads that take the last free records from each other and never get
- * on would hang, and the harness would end the test.
+ * allocate. There is one record for each thread and each slot, so an exact policy must never
+ * refuse, wherever caches and hints hide the record. The number of operations is fixed, without
+ * a clock: if threads took the last free records from each other forever, they would hang, and
+ * the harness would end the test.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -64,7 +64,7 @@ static void swap_again_and_again(void *context, uint32_t index)
 		give_back(thread, pfs_exchange_seq(&self->slots[slot], record));
 		pause_now_and_then(round, index + 1);
 	}
-	begin(self); /* nobody puts anything into a slot any more */
+	begin(self); /* no thread fills a slot any more */
 	if (index < SLOTS)
 		give_back(thread, pfs_exchange_seq(&self->slots[index], NULL));
 	pfs_thread_detach(thread);

@@ -1,12 +1,14 @@
 /*
- * stopped_test.c - a thread is stopped at a random moment of its allocates and frees, by a signal
- * whose handler waits. Meanwhile others fill the container: they must get every record but those
- * that the stopped thread owns or has in its hands, one at most, be refused then and not before,
- * and wait for nobody. Then they give all back, the thread goes on, and so on, round by round.
+ * stopped_test.c - a signal stops a thread at a random moment of its allocates and frees. Its
+ * handler waits while other threads fill the container.
  *
- * Pages are made in advance and there is room whenever the thread runs, so it takes no lock: a
- * filler that waits would wait for ever, and the harness would end the test. What is stopped
- * under a lock is for the simulator, at each step (pfs-sim progress --fill).
+ * These threads must get every record except those that the stopped thread owns, and at most one
+ * that it is allocating or freeing. Only then may they be refused, and they must never wait. Then
+ * they free all records, the stopped thread continues, and the next round begins.
+ *
+ * Pages are made in advance and there is room whenever the thread runs, so it takes no lock. A
+ * filler that waits would wait forever, and the harness would end the test. The simulator stops
+ * threads that hold a lock, at each step (pfs-sim progress --fill).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,12 +28,12 @@
 #define ROUNDS (PFS_UNDER_TSAN ? 60u : 300u)
 #define RUN_NS_MAX 200000u
 
-/* Records of a thread in a call of allocate or free count as in its hands from begin to end. */
+/* A record counts as in the victim's hands from the beginning to the end of allocate or free. */
 struct victim {
 	struct pfs_container *container;
 	pthread_t thread;
-	/* Records that it owns, the victim's to write, as in_call; read while it is stopped. No
-	 * fence: that would order its calls, too, and hide what is amiss in them. */
+	/* Records that it owns. Only the victim writes this and in_call; others read them while it
+	 * is stopped. No fence: it would order the victim's calls, too, and hide their faults. */
 	_Atomic(uint32_t) held;
 	_Atomic(uint32_t) in_call;
 	_Atomic(uint32_t) is_over;
