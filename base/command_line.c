@@ -78,7 +78,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to add, to leave out or to change; both are shorter than NAME_BYTES, or it is many. */
+/* How many letters to add, remove or change; a large number if a word is NAME_BYTES or longer. */
 static size_t distance(const char *a, size_t a_length, const char *b)
 {
 	size_t row[NAME_BYTES], b_length = strlen(b);

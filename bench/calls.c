@@ -29,8 +29,8 @@ static struct pfs_calls inlined_calls[0
 #undef PFS_VARIANT
 
 /*
- * Single operations are the policy's own functions, without one around them: that cost a policy
- * whose first probe often misses a call that was none, 8 % of handoff.
+ * Single operations are the policy's own functions, without a wrapper. A wrapper cost a policy
+ * whose first probe often misses an additional call: 8 % of handoff.
  */
 static const struct pfs_calls *inlined_of(const struct pfs_variant *variant, size_t i)
 {

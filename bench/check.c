@@ -70,7 +70,7 @@ uint64_t pfs_check_page_ideal(const struct pfs_scene *scene)
 			return UINT64_MAX;
 		if (peak == 0 && counts.pages_peak == 0)
 			continue; /* not used so far */
-		/* what a workload wants of a container that is too small is never in use */
+		/* a container that is too small never holds all that the workload asks for */
 		if (peak > counts.pages_peak * config->page_records)
 			peak = counts.pages_peak * config->page_records;
 		uint64_t pages = (peak + config->page_records - 1) / config->page_records;

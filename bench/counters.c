@@ -3,7 +3,7 @@
  */
 #include "counters.h"
 
-/* A percentile needs this many samples beyond it before it says something. */
+/* A percentile is reported only with this many samples beyond it. */
 #define SAMPLES_BEYOND 5
 
 static void put(const struct pfs_counter_sink *sink, const char *name, double value)
@@ -43,7 +43,7 @@ static void put_latency(const struct pfs_counter_sink *sink, const struct pfs_sc
 		put_count(sink, "reclaimed_timed", outcome->reclaimed_timed);
 }
 
-/* Beside the users' bytes, by record that the pages hold and by record that is in use. */
+/* Bytes other than the users': per record that the pages hold, and per record in use. */
 static void put_overhead(const struct pfs_counter_sink *sink, const struct pfs_scene_plan *plan,
 			 const struct pfs_outcome *outcome)
 {

@@ -22,7 +22,7 @@ static const char *value_of(const char *argument, const char *flag)
 									   : NULL;
 }
 
-/* Is it, or would it be, an ordinary file? Others have no name that could be given to another. */
+/* Is it, or would it be, an ordinary file? Only such a file can be replaced by renaming another. */
 static bool is_ordinary(const char *path)
 {
 	struct stat found;

@@ -76,7 +76,7 @@ static bool cpuinfo(const char *key, char *text, size_t size)
 	return got;
 }
 
-/* A cloud calls several processors by one name: what they are is told by these. */
+/* A cloud uses one name for several processors; these values tell them apart. */
 static void say_cpu_id(void)
 {
 	static const struct {
@@ -111,8 +111,8 @@ static void say_cache(hwloc_topology_t topology, const char *key, hwloc_obj_type
 		say(key, ABSENT);
 }
 
-/* The least time of the atomic steps that every allocate, publish, free takes, on a line of
- * this thread's own: two machines of one name may differ by several times. */
+/* The least time of the atomic steps that every allocate, publish and free takes, on a line of this
+ * thread's own. Two machines of the same name may differ by several times. */
 static void say_floor(void)
 {
 	static alignas(PFS_BENCH_LINE) _Atomic(uint32_t) word;

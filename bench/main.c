@@ -69,8 +69,8 @@ static uint64_t ops_of(const struct pfs_outcome *result)
 	return result->has_items ? result->items : result->ops;
 }
 
-/* A trial, repeated while it is disturbed and the flags allow it, or while no thread came to
- * do anything in its window. */
+/* A trial. It is repeated while it is disturbed and the flags allow it, or while no thread did
+ * anything in its window. */
 static enum pfs_status run_trial(const struct bench_case *one, uint32_t *attempts,
 				 struct pfs_message *message)
 {
@@ -316,7 +316,7 @@ static bool make_placements(struct bench *self)
 	return true;
 }
 
-/* A container of one record, as the flags want its memory: can this machine do it? */
+/* Can this machine create a container of one record, with the memory that the flags ask for? */
 static bool probe_container(struct bench *self, bool *counted)
 {
 	struct pfs_container *container = NULL;

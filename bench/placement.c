@@ -33,9 +33,9 @@ struct seats {
 	uint32_t count;
 };
 
-/* What the process may use, as it was before the benchmark bound its own threads: the mask of
- * the thread that asked first. That of the whole process would be the union over all threads,
- * with ThreadSanitizer's own among them. */
+/* The CPUs that the process might use before the benchmark bound its own threads: the mask of the
+ * thread that asked first. The whole process's mask would be the union over all threads, including
+ * ThreadSanitizer's own. */
 static pthread_mutex_t usable_lock = PTHREAD_MUTEX_INITIALIZER;
 static hwloc_cpuset_t usable;
 
@@ -111,7 +111,7 @@ static int by_distance(const void *a, const void *b)
 	return order != 0 ? order : compare(x->pu_logical, y->pu_logical);
 }
 
-/* The ranks follow from the compact order: neighbours stand side by side in it. */
+/* The ranks follow from the compact order, in which neighbours are adjacent. */
 static void rank_seats(struct seats *self)
 {
 	qsort(self->seat, self->count, sizeof(*self->seat), by_neighbour);
@@ -316,7 +316,7 @@ enum pfs_status pfs_placement_bind(const struct pfs_placement *self, hwloc_topol
 				   thread_index, self->thread_count);
 	if (self->kind == PFS_PLACEMENT_NONE)
 		return PFS_OK;
-	/* On a topology of another machine hwloc binds nothing and answers success. */
+	/* On a topology of another machine hwloc binds nothing and reports success. */
 	if (!hwloc_topology_is_thissystem(topology))
 		return pfs_say_why(
 			message, PFS_NO_NODE,

@@ -122,7 +122,7 @@ static void fail(struct run *run, enum pfs_status status, const char *format, ..
 	va_end(arguments);
 }
 
-/* What the pages of all containers will want, and an eighth: a policy may add some more. */
+/* The memory for the pages of all containers, and an eighth more: a policy may add some pages. */
 static bool touch_memory(struct run *run)
 {
 	const struct pfs_scene *scene = &run->scene;
@@ -278,7 +278,7 @@ static void warm_up(struct run *run)
 		return;
 	plan.adapt = true;
 	plan.batch_ns = run->window_ns / 1000 < BATCH_NS_MAX ? run->window_ns / 1000 : BATCH_NS_MAX;
-	/* the window does not see the batches that end after the stop, one for each thread */
+	/* the window excludes the batches that end after the stop, one for each thread */
 	plan.batch_ns = plan.batch_ns * plan.pu_count / (run->scene.thread_count + plan.pu_count) +
 			1;
 	plan.window_ns = run->window_ns / WARM_UP_PARTS;
@@ -328,8 +328,8 @@ static void measure(struct run *run)
 	free(ops);
 }
 
-/* A power of two so large that timing one call in so many costs a twentieth at most; not 1,
- * since it is the steps in between that move a workload on. */
+/* A power of two so large that timing one call in so many costs at most a twentieth. Never 1, since
+ * the untimed steps in between advance a workload. */
 static uint64_t sample_every(const struct run *run, const struct pfs_trial_thread *thread)
 {
 	double op_ns = (double)(thread->end_ns - thread->start_ns) / (double)(thread->ops + 1);
@@ -449,8 +449,8 @@ static void play(struct run *run)
 enum pfs_status pfs_scene_run(const struct pfs_scene_plan *plan, struct pfs_outcome *outcome,
 			      struct pfs_message *message)
 {
-	/* Static, one at a time: workers use it, and where a stack begins differs from process to
-	 * process, which a simulated run must not feel. */
+	/* Static, because workers use it: on a stack its address would differ from process to
+	 * process, and so would a simulated run. */
 	static struct run run;
 	run = (struct run){
 		.plan = plan,

@@ -91,7 +91,7 @@ static enum pfs_status check_pages(const struct pfs_scene *scene, uint32_t conta
 	return PFS_BAD_CONFIG;
 }
 
-/* Fills of the machine's memory end in the kernel's choice of a process to kill. */
+/* Filling the machine's memory would make the kernel kill some process. */
 static enum pfs_status check_bytes(const struct pfs_scene *scene, const struct pfs_config *config,
 				   struct pfs_message *message)
 {

@@ -138,7 +138,7 @@ static void make_trace(const char *path)
 	remove(path);
 }
 
-/* More threads than records: the ideal is not more pages than there ever were. */
+/* More threads than records: the ideal must not exceed the pages that there were. */
 static void play_scarce(const char *workload)
 {
 	page_records = pages = 1;

@@ -24,7 +24,7 @@ struct window {
 	uint64_t stop_ns; /* main */
 };
 
-/* The kernel brings these up to date every two seconds only: a window is too short for them. */
+/* The kernel updates these only every two seconds: a window is too short for them. */
 static double read_pressure(void)
 {
 	double avg10 = 0.0;
@@ -57,7 +57,7 @@ static uint64_t read_switches(void)
 	return (uint64_t)usage.ru_nivcsw;
 }
 
-/* Nothing to do: a workload that is paced by design sleeps, the others wait for a partner. */
+/* Nothing to do: a workload that is paced by design sleeps, others yield to a partner. */
 static void idle(const struct pfs_trial_plan *plan)
 {
 	if (plan->paced)
@@ -130,7 +130,7 @@ static void wait_for(struct window *window, uint32_t (*count)(struct pfs_gate *g
 		pfs_clock_sleep_until_ns(pfs_clock_wall_ns() + POLL_NS);
 }
 
-/* The time runs when every thread has got under way, on a busy machine that may take some. */
+/* The time starts when every thread runs, which may take a while on a busy machine. */
 static void sleep_through(struct window *window, uint32_t thread_count)
 {
 	const struct pfs_trial_plan *plan = window->plan;

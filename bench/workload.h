@@ -45,7 +45,7 @@ struct pfs_worker {
 	struct pfs_mark live_mark;       /* live.count, for readers */
 };
 
-/* One benchmark while it runs. Main writes it; workers read it between two jobs. */
+/* A running benchmark. Main writes it; workers read it between two jobs. */
 struct pfs_scene {
 	const struct pfs_options *options;
 	const struct pfs_clock *clock;
@@ -104,7 +104,7 @@ struct pfs_workload {
 	uint64_t (*step)(struct pfs_worker *worker, uint64_t count);
 	void (*sample)(struct pfs_worker *worker); /* NULL: no latencies */
 	/* NULL: there is always more to do. Otherwise there is no warm-up, each sample is a timed
-	 * call, and a worker that has done its part, of the steps or of the samples, ends. */
+	 * call, and a worker ends when it has done its share of the steps or of the samples. */
 	bool (*ended)(const struct pfs_worker *worker, bool of_samples);
 	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
 	uint64_t tick_share; /* ticks in a window */
@@ -194,8 +194,8 @@ uint32_t pfs_scene_page_count(const struct pfs_scene *scene);
 /* Pages for scene->records, of a workload that has them. */
 uint32_t pfs_scene_record_pages(const struct pfs_scene *scene);
 
-/* Pages of a container that needs room for at most `need` pages: prealloc of them preallocated and
- * four times need as the limit, or all of them if the policy cannot grow. */
+/* Configure a container that needs at most `need` pages: `prealloc` of them preallocated and four
+ * times `need` as the limit, or all of them preallocated if the policy cannot grow. */
 void pfs_scene_pages(const struct pfs_scene *scene, struct pfs_config *config, uint32_t prealloc,
 		     uint32_t need);
 

@@ -34,7 +34,7 @@ static bool is_timed(const struct pfs_scene *scene)
 	return scene->options->latency_ms != 0;
 }
 
-/* What the records are kept in is touched here: that is no part of their price. */
+/* Touch the array that holds the records here: its page faults are no part of the cost. */
 static bool prepare(struct pfs_worker *worker)
 {
 	const struct pfs_scene *scene = worker->scene;

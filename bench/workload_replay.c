@@ -163,7 +163,7 @@ static uint64_t limit_of(const struct player *self)
 	return least + DRIFT;
 }
 
-/* Execute the next event, if it is its turn; its allocate call timed if asked for. */
+/* Execute the next event if it is its turn, with the allocate call timed on request. */
 static bool play(struct pfs_worker *worker, struct player *self, bool timed, bool *allocated)
 {
 	const struct pfs_track *track = self->track;
@@ -194,7 +194,7 @@ static bool play(struct pfs_worker *worker, struct player *self, bool timed, boo
 	return true;
 }
 
-/* With more workers than CPUs the one that is waited for may not be running. */
+/* With more workers than CPUs, the worker that this one waits for may not be running. */
 static void stall(struct player *self)
 {
 	if (++self->stalls < STALLS_MAX)

@@ -168,7 +168,7 @@ static bool is_counted(const struct pfs_scene *scene, uint32_t worker_index)
 	return worker_index != 0;
 }
 
-/* rows are those of the window; walks and what was thrown away also those of the warm-up. */
+/* Rows are counted in the window only; walks and discarded copies also in the warm-up. */
 static void report(struct pfs_scene *scene, const uint64_t *ops, double window_s)
 {
 	struct reader *reader = scene->workers[0].own;

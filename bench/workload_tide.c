@@ -123,7 +123,7 @@ static uint64_t fill_to(struct pfs_worker *worker, uint32_t goal)
 	return worker->live.count - before;
 }
 
-/* In the trough every second step has nothing to do, so that the worker sleeps. */
+/* In the trough every second step does nothing, so that the worker sleeps. */
 static uint64_t hold(struct pfs_worker *worker, uint64_t count)
 {
 	if (pfs_mark_get(&worker->scene->phase) == 0)

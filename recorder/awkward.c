@@ -44,7 +44,7 @@ static void say(void)
 	dprintf(STDOUT_FILENO, "1 %lu %lu\n", made, made);
 }
 
-/* As daemons do: nothing that was inherited stays open. Then a file of its own. */
+/* As daemons do: close all inherited descriptors, then open an own file. */
 static int run_descriptors(const char *how, const char *path)
 {
 	make(HANDFUL);

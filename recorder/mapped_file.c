@@ -64,7 +64,7 @@ static bool map(struct pfs_mapped_file *file, int descriptor)
 	       madvise(window, WINDOW, MADV_DONTFORK) == 0;
 }
 
-/* As long as possible: a limit of the process or of the file system can be lower. */
+/* The longest length that a limit of the process or of the file system allows. */
 static bool stretch(int descriptor, uint64_t from, uint64_t *length)
 {
 	for (uint64_t step = PFS_MAPPED_FILE_STEP; step >= STEP_MIN; step /= 2) {
@@ -216,8 +216,8 @@ static bool kernel_stores(struct pfs_mapped_file *self, uint8_t *at, uint64_t en
 }
 
 /*
- * It stores at the end of each page, which no reader reads before the bytes in front of it are
- * there. If that end is written already, the page was writable a moment ago.
+ * It stores at the end of each page. No reader reads that byte before the ones in front of it are
+ * written. If the end is already written, the page was writable a moment ago.
  */
 static bool ask_for_pages(struct pfs_mapped_file *self, uint64_t offset, uint64_t end)
 {

@@ -46,9 +46,9 @@ struct pfs_trace_ring {
 };
 
 /*
- * recording is in a page that is zeroed in a child with a copy of the memory, by whatever call it
- * was made: it does not record. A child that shares the memory, as after vfork, allocates from the
- * same heap as its parent: its calls are recorded.
+ * recording is in a page that the kernel zeroes in a child with a copy of the memory, whichever
+ * call made the child: such a child does not record. A child that shares the memory, as after
+ * vfork, allocates from its parent's heap, so its calls are recorded.
  */
 static inline void pfs_ring_begin(struct pfs_trace_ring *self, _Atomic(bool) *recording)
 {

@@ -170,7 +170,7 @@ static void work(struct pfs_crowd *crowd, uint32_t index)
 	pfs_worker_end(&self);
 }
 
-/* A thread that stops while its record is DIRTY; it is given up when the others are done. */
+/* Stop while the record is DIRTY. Abandon it when the other threads are done. */
 static void park_dirty(struct pfs_crowd *crowd, uint32_t index)
 {
 	struct pfs_thread *thread = NULL;

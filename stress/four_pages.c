@@ -101,7 +101,7 @@ static uint32_t page_of(const struct scene *scene, const void *record)
 	return (uint32_t)(pfs_index(scene->handle, record) / PAGE_RECORDS);
 }
 
-/* Free one record of the page and take it again, until the shared cursor stands at page 0. */
+/* Free a record of the page and allocate it again, until the shared cursor is at page 0. */
 static void turn_cursor(struct scene *scene)
 {
 	for (uint32_t try = 0; try < SETUP_TRIES; try++) {
@@ -217,7 +217,7 @@ static void free_one(void *opaque)
 	pfs_free(scene->handles[1], scene->records[0]);
 }
 
-/* One page of one record, which is in use; thread 0 allocates, thread 1 frees the record. */
+/* One page with one record, which is in use; thread 0 allocates, thread 1 frees the record. */
 static void stuck_setup(struct pfs_machine *machine, void *context)
 {
 	struct scene *scene = context;

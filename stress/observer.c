@@ -79,8 +79,8 @@ void pfs_worker_ask_owns(struct pfs_worker *self)
 		pfs_harm(self->crowd, "a pointer into a record is taken for a record");
 }
 
-/* Inside a section, with records looked up, until the crowd stops; whatever is given back
- * meanwhile, their memory must stay. */
+/* Stay in a section, with records looked up, until the crowd stops. Their memory must stay,
+ * whatever is given back meanwhile. */
 void pfs_worker_park_in_section(struct pfs_worker *self)
 {
 	struct pfs_crowd *crowd = self->crowd;

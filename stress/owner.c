@@ -48,7 +48,7 @@ static void check_body(const struct pfs_crowd *crowd, const void *record, uint64
 	}
 }
 
-/* What the last owner left must be whole, and of a life that has ended (odd, or never begun). */
+/* The last owner's bytes must be complete, and of a life that has ended (odd, or never begun). */
 static void check_leftover(const struct pfs_crowd *crowd, const void *record)
 {
 	uint64_t stamp = *(const uint64_t *)record;
@@ -89,7 +89,8 @@ static void disown(struct pfs_worker *self, const struct pfs_held *held)
 			 (unsigned long long)index, held->owner, before);
 }
 
-/* After each publish: above the last one, also across pages that went and came. */
+/* After each publish the version must be above the last one, even if the page was given back and
+ * added again. */
 static void check_version(struct pfs_worker *self, const void *record)
 {
 	struct pfs_crowd *crowd = self->crowd;

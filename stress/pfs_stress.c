@@ -23,7 +23,7 @@ static bool can_do(const struct pfs_stress_options *options, enum pfs_mode mode)
 	       (has_words && (pfs_variant_traits(options->policy) & indexed) == indexed);
 }
 
-/* The workloads that the policy can do; a word on those that it cannot. */
+/* Run the workloads that the policy supports; name those that it does not. */
 static uint32_t modes_of(const struct pfs_stress_options *options)
 {
 	uint32_t able = 0;

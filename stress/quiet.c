@@ -85,7 +85,7 @@ void pfs_crowd_check_quiet(struct pfs_crowd *self, uint32_t parked)
 	pfs_thread_detach(thread);
 }
 
-/* The real system's full flags may be stuck when all is quiet: a known defect of it. */
+/* The real system's full flags may be stuck when no call runs: a known defect of it. */
 static bool may_be_stuck(const struct pfs_crowd *self)
 {
 	return self->options->policy == pfs_variant_find("original") && self->config.full_flags;

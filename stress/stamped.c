@@ -81,7 +81,7 @@ static void run_steps(struct pfs_crowd *crowd, uint32_t index)
 	pfs_worker_end(&self);
 }
 
-/* What is still in the boxes was never freed, as far as the history knows. */
+/* Records that are still in the boxes were never freed, as far as the history knows. */
 static void empty_boxes(struct pfs_crowd *self)
 {
 	for (uint32_t i = 0; i < self->options->threads * PFS_BOX_SLOTS; i++) {

@@ -15,7 +15,7 @@
 static struct pfs_container *container;
 static int writes_late;
 
-/* Word by word: what a compiler makes of memset is not always instrumented. */
+/* Word by word, because the code that a compiler makes of memset is not always instrumented. */
 static void fill(void *record, int round)
 {
 	long *words = record;

@@ -1,10 +1,10 @@
 /*
- * wrap_probe.c - looks inside a container, to let its versions begin where they will wrap.
+ * wrap_probe.c - reaches into a container and makes its versions begin shortly before they wrap.
  */
 #include "containers/container.h"
 #include "crowd.h"
 
-/* Before any thread allocates; pages that are there and pages to come. */
+/* Before any thread allocates; for existing pages and later ones. */
 void pfs_crowd_preset_versions(struct pfs_container *container, uint32_t below_last)
 {
 	uint32_t word = PFS_VERSION_MASK - below_last * PFS_VERSION_ONE;

@@ -30,7 +30,7 @@ void pfs_fixture_start(struct pfs_fixture *self, const struct pfs_case *at, uint
 		       uint32_t page_records);
 void pfs_fixture_tear_down(struct pfs_fixture *self);
 
-/* Allocate and publish count records, or the test fails; each at an index of its own. */
+/* Allocate and publish count records, each at a different index, or the test fails. */
 void pfs_fixture_fill(struct pfs_fixture *self, uint32_t count);
 
 /* Free what fill allocated with begin <= index < end. */

@@ -216,7 +216,7 @@ static void visit_each(struct session *self, const struct pfs_test *test)
 	}
 }
 
-/* What every child would do again, above all reading the machine's topology. */
+/* What every child would otherwise repeat, above all reading the machine's topology. */
 static void warm_up(void)
 {
 	struct pfs_case at = { pfs_variant_at(0), PFS_LAYOUT_IN_RECORD };

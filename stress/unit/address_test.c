@@ -1,6 +1,6 @@
 /*
- * address_test.c - from any pointer to its record: the map of pages, the slot by a product, owns
- * and look-ups with pointers that are no record's.
+ * address_test.c - from any pointer to its record: the page map, the slot by a multiplication,
+ * pfs_owns, and look-ups with pointers that belong to no record.
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ static void check_stride(uint32_t stride)
 	}
 }
 
-/* Every stride up to 64 KiB to the end of the largest page, and then some. */
+/* Every stride up to 64 KiB, to the end of the largest page and beyond. */
 static void slots_by_a_product(const struct pfs_case *at)
 {
 	(void)at;
@@ -51,7 +51,7 @@ static void slots_by_a_product(const struct pfs_case *at)
 
 static void the_map_by_itself(const struct pfs_case *at)
 {
-	/* Over the end of a leaf, at addresses that no page has: nothing is read there. */
+	/* Beyond the end of a leaf, at addresses that no page has: nothing is read there. */
 	const size_t leaf = (size_t)1 << (PFS_LEAF_BITS + PFS_GRANULE_BITS);
 	char *block = (char *)(77 * leaf - 3 * PFS_GRANULE_BYTES);
 	int owner;
@@ -289,9 +289,9 @@ static void a_child_has_the_map(const struct pfs_case *at)
 }
 
 /*
- * Pages of two containers come and go, from one heap, so that an address belongs to one and to the
- * other in turn; readers of both ask for what they have seen there. Thread 0 and 1 churn, a
- * container each; 2 and 3 ask.
+ * Pages of two containers come and go on one heap, so an address belongs to one container and then
+ * to the other. Readers of both look up the addresses that they saw. Threads 0 and 1 churn a
+ * container each; threads 2 and 3 look up.
  */
 struct coming_and_going {
 	struct pfs_fixture fixtures[2];

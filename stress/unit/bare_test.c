@@ -242,7 +242,8 @@ static void any_byte_of_a_record(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* A free that comes twice: by the bit, or where rings stand in front when both come there. */
+/* A second free is caught by the bit, or, in a policy with rings, when both frees reach the
+ * words. */
 static void free_twice(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -273,7 +274,8 @@ static void many_at_a_time(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* The ring takes what comes first: more than it has room for goes the same way twice. */
+/* The ring takes the first records. Those beyond its room go to the words, so both frees of the
+ * last record meet there. */
 static void free_twice_in_a_batch(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -336,7 +338,7 @@ static void what_goes_with_bare_alone(const struct pfs_case *at)
 	refusal(at->variant, &config, "tag_bytes 3: must be 0, 4 or 8");
 }
 
-/* From one record a page to the most, from the smallest to some KiB. */
+/* From one record per page to the most, from the smallest record to some KiB. */
 static void every_size_of_page(const struct pfs_case *at)
 {
 	static const uint32_t counts[] = { 1, 31, 32, 33, 65536 };

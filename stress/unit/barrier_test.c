@@ -1,6 +1,6 @@
 /*
- * barrier_test.c - the heavy barrier is refused after the start, as by a sandbox: magazine goes
- * on, without two owners of a record, and is exact again when its threads have made their calls.
+ * barrier_test.c - the heavy barrier is refused after the start, as a sandbox would. magazine goes
+ * on, never gives a record two owners, and is exact again once each of its threads has made a call.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -67,7 +67,7 @@ static uint32_t take_all(struct pfs_thread *thread, void **records)
 	return count;
 }
 
-/* Of two handles one has records in its ring; what the other one gets, call by call. */
+/* One of two handles has records in its ring; the other one gets them, call by call. */
 static void exact_again(const struct pfs_case *none, int error)
 {
 	struct scene self;
@@ -180,7 +180,7 @@ static void crowd_body(void *context, uint32_t index)
 
 #define CROWD 20u /* more than there are records for */
 
-/* What threads have left in their rings is there for others, as soon as they are gone. */
+/* Records in the ring of a thread that ended are available to others at once. */
 static void a_crowd(const struct pfs_case *none)
 {
 	struct scene self = { .taken = 0 };

@@ -102,7 +102,7 @@ static void many_of_several_words(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* What single calls freed the batch takes, and the other way round. */
+/* A batch gets the records that single calls freed, and vice versa. */
 static void many_and_one_at_a_time(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -163,7 +163,7 @@ static void a_weak_reference_names_one_life(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* The glance of a look-up is that of the life that was asked for: a later one is not confirmed. */
+/* The glance of a look-up belongs to the life that was asked for; a later life is not confirmed. */
 static void a_reference_is_read_by_its_glance(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -182,7 +182,7 @@ static void a_reference_is_read_by_its_glance(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* However many lives later: 2^16, 2^17 and 2^20 are what shorter versions would forget. */
+/* After any number of lives: a version of 16, 17 or 20 bits would repeat here. */
 static void a_reference_is_of_one_life_in_many(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -244,7 +244,7 @@ static void a_reopened_record_keeps_its_life(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* By their addresses they are the library's functions, which other languages call. */
+/* Through their addresses these are the library's functions, which other languages call. */
 static const struct {
 	struct pfs_claim (*allocate)(struct pfs_thread *thread);
 	void (*publish)(struct pfs_thread *thread, struct pfs_claim claim);
@@ -276,7 +276,7 @@ static void the_library_has_the_inlined_calls(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* A claim that was made by hand, or by a policy that does not say where the word is. */
+/* A claim made by hand, or by a policy that does not give the offset of the word. */
 static void a_claim_without_its_word_is_published(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -306,7 +306,7 @@ static void publish_twice_by_the_library(const struct pfs_case *at)
 	of_library.publish(it.thread, claim);
 }
 
-/* As after a migration: the handle's node is that of where the caller runs. */
+/* As after a migration: the handle's node is the one on which the caller runs. */
 static void a_handle_looks_where_it_runs(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -403,7 +403,7 @@ static void free_of_a_stranger_in_partitions(const struct pfs_case *at)
 	pfs_partitioned_free(thread, pfs_allocate_or_fail(it.thread));
 }
 
-/* Of a policy without an index nothing before the record is read: it is another's memory. */
+/* For a policy without an index, the bytes before a record belong to others: no call reads them. */
 static void records_without_an_index(const struct pfs_case *at)
 {
 	struct pfs_fixture it;

@@ -158,7 +158,7 @@ static void unmap_nothing(void *context, void *memory, size_t size_bytes)
 	(void)context, (void)memory, (void)size_bytes;
 }
 
-/* The line names what was asked for: pages in advance, or as many as a policy makes at once. */
+/* The message names the request: pages in advance, or as many as a policy makes at a time. */
 static void no_memory_names_what_to_lower(const struct pfs_case *at)
 {
 	static const struct pfs_memory_source none = { .map = map_nothing, .unmap = unmap_nothing };

@@ -1,5 +1,6 @@
 /*
- * container_test.c - pages come, the maximum, the last page, refusals, misuse; every policy.
+ * container_test.c - page growth, the maximum, the last page, refusals and misuse, for every
+ * policy.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -43,7 +43,7 @@ static bool is_near(uint64_t count, double wanted)
 	return fabs((double)count - wanted) < 0.5 + 1e-6;
 }
 
-/* Every weight is the formula's, rounded down; falls; begins with 1 and ends with 0. */
+/* Every weight is the formula's, rounded down. Weights fall, from 1 to 0. */
 static void weights(const struct pfs_case *at)
 {
 	const double one = (double)(UINT32_C(1) << PFS_DECAY_BITS);

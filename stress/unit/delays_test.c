@@ -32,7 +32,7 @@ static void rest(void)
 	(void)nanosleep(&wait, NULL);
 }
 
-/* The defect: the word that says that the data are there is stored before the data. */
+/* The defect: the word that announces the data is stored before the data. */
 #define ANNOUNCE_TOO_EARLY(round)                                                 \
 	do {                                                                      \
 		pfs_store_release(&ready, (round)); /* the window is from here */ \
@@ -60,7 +60,7 @@ static void *announcer(void *unused)
 	return unused;
 }
 
-/* Looks about as often as there are rounds: it must come just between two stores. */
+/* Looks about as often as there are rounds: a look must fall between the two stores. */
 static int find_window(double seconds)
 {
 	pthread_t native;

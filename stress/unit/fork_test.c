@@ -1,6 +1,6 @@
 /*
- * fork_test.c - a child of fork uses the containers of its parent, whatever the other threads
- * of the parent were doing.
+ * fork_test.c - a child of fork uses its parent's containers, whatever the parent's other threads
+ * were doing.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -373,8 +373,8 @@ __attribute__((unused)) static void the_background_thread_goes_on(const struct p
 
 #define MANY 200u
 
-/* Fork takes as many locks for many containers as for one: ThreadSanitizer allows 64 at a time. Not
- * with mutex_list, whose lock is one that fork takes of each. */
+/* Fork takes the same number of locks for many containers as for one: ThreadSanitizer allows 64 at
+ * a time. Not with mutex_list, where fork takes a lock of each container. */
 static void many_containers_fork(const struct pfs_case *at)
 {
 	struct pfs_container *containers[MANY];

@@ -61,7 +61,7 @@ static void answers_of_full(const struct pfs_case *at)
 	const struct pfs_life both[] = { { 0, 0, 1, 8, 9 }, { 1, 2, 3, 10, 11 } };
 	const struct pfs_no_free inside[] = { { 4, 5 } };
 	const struct pfs_no_free after[] = { { 12, 13 } };
-	/* Record 1 may be free from 10 on only: the answer that began before is right. */
+	/* Record 1 may be free only from 10 on: the answer that began before is right. */
 	const struct pfs_life early[] = { { 0, 0, 1, NEVER, NEVER }, { 1, 2, 3, 5, 6 } };
 	const struct pfs_no_free overlapping[] = { { 4, 9 } };
 	const struct pfs_no_free late[] = { { 7, 9 } };
@@ -219,8 +219,8 @@ static bool is_linearizable(struct small_history *self, uint32_t done, struct st
 	return false;
 }
 
-/* Threads that draw stamps in turn; what an operation answers is drawn too, so that good and
- * bad histories come out in about equal numbers. */
+/* Threads draw stamps in turn. The answer of an operation is random, too, so that good and bad
+ * histories are about equally frequent. */
 static void draw(struct small_history *self, uint64_t *random, bool spans)
 {
 	int running[4] = { -1, -1, -1, -1 };

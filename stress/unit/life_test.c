@@ -116,8 +116,8 @@ static uint64_t attach_block_ns(struct pfs_container *container)
 	       (uint64_t)begin.tv_nsec;
 }
 
-/* The fastest of many blocks, when few handles are attached and when many are: by a walk over
- * them the ratio is in the hundreds. Policy random_start: its handles are small. */
+/* Compares the fastest of many blocks when few handles are attached and when many are. If attach
+ * walked over them, the ratio would be in the hundreds. Policy random_start has small handles. */
 static void attach_costs_the_same_with_many(const struct pfs_case *none)
 {
 	struct pfs_case at = { pfs_variant_find("random_start"), none->layout };
@@ -182,7 +182,7 @@ static void end_wrongly(int signal_number)
 	_exit(3);
 }
 
-/* Who blocks a signal and waits for it gets it, whatever threads the library has. */
+/* A thread that blocks a signal and waits for it gets it, whatever threads the library has. */
 static void the_background_thread_takes_no_signal(const struct pfs_case *none)
 {
 	struct pfs_case at = { pfs_variant_find("exact"), none->layout };
@@ -220,7 +220,8 @@ static void wait_for_no_page(struct pfs_container *container)
 	}
 }
 
-/* However many containers: one thread, which ends with the last of them, and comes again. */
+/* One background thread for any number of containers. It ends with the last of them, and the next
+ * container starts it again. */
 static void one_background_thread(const struct pfs_case *none)
 {
 	enum { CONTAINERS = 40 };
@@ -303,7 +304,7 @@ static void threads_that_end_leave_their_handles(const struct pfs_case *at)
 	pfs_container_destroy(self.container); /* the handle goes with it */
 }
 
-/* A thread outlives its containers, which may stand at one and the same address. */
+/* A thread outlives its containers, several of which may have had the same address. */
 static void outlive(void *context, uint32_t index)
 {
 	const struct pfs_case *at = context;

@@ -111,7 +111,7 @@ static void the_version_wraps(const struct pfs_case *at)
 	PFS_CHECK(!pfs_lock_confirm(&lock, glance));
 }
 
-/* One word, many takers; what the word guards is counted without atomics. */
+/* Many threads take one word; the data that it guards is counted without atomics. */
 struct contest {
 	struct pfs_lock lock;
 	uint64_t guarded;

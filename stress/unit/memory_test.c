@@ -47,7 +47,7 @@ static const struct pfs_memory_source *source(void)
 	return hwloc;
 }
 
-/* Memory that a sandbox keeps this machine from binding can't be tested here. */
+/* If a sandbox forbids binding this kind of memory, it cannot be tested here. */
 static bool can_bind(enum pfs_memory memory)
 {
 	struct pfs_message message;
@@ -120,7 +120,7 @@ static void nodes_as_hwloc_numbers_them(void)
 	hwloc_topology_destroy(topology);
 }
 
-/* Untouched memory is not resident, of whatever kind, and all of it goes back. */
+/* Untouched memory of any kind is not resident, and all of it is given back. */
 static void resident_follows(void)
 {
 	const struct pfs_memory_source *from = source();
@@ -231,7 +231,7 @@ static bool set_filter(struct sock_filter *filter, size_t length)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* From here on mbind answers EPERM, as in a container with the usual seccomp profile. */
+/* From here on mbind fails with EPERM, as in a container with the usual seccomp profile. */
 static bool forbid_mbind(void)
 {
 	struct sock_filter filter[] = {
@@ -243,7 +243,7 @@ static bool forbid_mbind(void)
 	return set_filter(filter, sizeof(filter) / sizeof(*filter));
 }
 
-/* From here on munmap of so many bytes answers ENOMEM, as at the bound on mappings. */
+/* From here on munmap of this size fails with ENOMEM, as at the limit on mappings. */
 static bool forbid_munmap(uint32_t size_bytes)
 {
 	struct sock_filter filter[] = {
@@ -257,7 +257,7 @@ static bool forbid_munmap(uint32_t size_bytes)
 	return set_filter(filter, sizeof(filter) / sizeof(*filter));
 }
 
-/* The memory goes all the same, and the addresses are used by the next blocks of that size. */
+/* The memory is given back nevertheless, and the next blocks of that size reuse the addresses. */
 static void unmapping_refused(void)
 {
 	enum { BLOCKS = 300, SIZE = 3 * 4096 };

@@ -1,7 +1,6 @@
 /*
- * oracle_test.c - the policy `original` against the real container's answers, line by line.
- *
- * See oracle/README.md. The directory of the files is PFS_ORACLE_DIR.
+ * oracle_test.c - the policy `original` compared with the real container's answers, line by line.
+ * See oracle/README.md. PFS_ORACLE_DIR is the directory of the files.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * overhead_test.c - the metric overhead_bytes: what it holds of pages, and that it goes with them.
+ * overhead_test.c - the metric overhead_bytes: what it counts for a page, and that this ends with
+ * the page.
  */
 #include "containers/container.h"
 #include "stress/harness/fixture.h"
@@ -12,7 +13,7 @@ static uint64_t overhead_of(struct pfs_fixture *self)
 	return pfs_counts_of(self->container).overhead_bytes;
 }
 
-/* Of a page alone: what its block has more than its users asked for. */
+/* For a single page: the size of its block minus the bytes that its users asked for. */
 static uint64_t page_overhead(const struct pfs_fixture *self)
 {
 	return self->container->shape.block_bytes -

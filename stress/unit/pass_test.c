@@ -67,7 +67,7 @@ static void *run_trim(void *opaque)
 	return NULL;
 }
 
-/* Trim that meets a pass waits for it, and gives back what that one left. */
+/* A trim during a pass waits for it, and gives back what the pass left. */
 static void trim_waits_for_a_pass(const struct pfs_case *at)
 {
 	static struct slow self;
@@ -123,7 +123,7 @@ static void a_spare_page_goes(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* Where the system does not say it, records are in blocks of no node. */
+/* If the system does not report the node, records are in blocks of no node. */
 static void the_node_is_not_known(const struct pfs_case *at)
 {
 	struct pfs_fixture it;

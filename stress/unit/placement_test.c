@@ -1,9 +1,7 @@
 /*
- * placement_test.c - where threads would run, on machines described to hwloc, and where they do
- * run on this one.
- *
- * Each case is a process of its own: the environment and the CPU mask that a case sets, and
- * what placement.c remembers of them, end with it.
+ * placement_test.c - where threads would run on machines described to hwloc, and where they do run
+ * on this one. Each case is a process of its own, because a case changes the environment and the
+ * CPU mask, and placement.c remembers them.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -95,7 +93,7 @@ static void orders_with_small_nodes(void)
 	hwloc_topology_destroy(topology);
 }
 
-/* Nodes of different size: the larger one is used up alone at the end. */
+/* Nodes of different sizes: at the end only the larger one has room. */
 static void orders_with_unequal_nodes(void)
 {
 	hwloc_topology_t topology = load("numa:2 core:4 pu:1");
@@ -190,7 +188,7 @@ static void refusals(void)
 	hwloc_topology_destroy(topology);
 }
 
-/* A node without CPUs, as memory behind CXL: no thread is ever placed on it. */
+/* A node without CPUs, such as memory behind CXL, never gets a thread. */
 static void node_without_cpus(void)
 {
 	hwloc_topology_t topology = load("numa:3 core:2 pu:1");
@@ -275,7 +273,7 @@ static void bind_each(hwloc_topology_t topology, const char *text, uint32_t thre
 	pfs_placement_fini(&placement);
 }
 
-/* Binding the caller, which each step does, must not shrink what the next one may use. */
+/* Each step binds the caller, which must not shrink the set of CPUs for the next step. */
 static void binding_on_this_machine(void)
 {
 	cpu_set_t mask;
@@ -289,7 +287,8 @@ static void binding_on_this_machine(void)
 	hwloc_topology_destroy(topology);
 }
 
-/* As started by taskset with one CPU: every placement keeps to it, the nodes keep their names. */
+/* As if taskset had started it with one CPU: every placement keeps to that CPU, and nodes keep
+ * their numbers. */
 static void allowed_cpus_only(void)
 {
 	cpu_set_t mask, one;

@@ -1,5 +1,5 @@
 /*
- * plugin.c - a library that has pfslab inside, as a plugin would; plugin_test.c loads it.
+ * plugin.c - a library that contains pfslab, as a plugin would; plugin_test.c loads it.
  */
 #include <pfslab/variant.h>
 

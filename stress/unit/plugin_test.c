@@ -1,6 +1,6 @@
 /*
- * plugin_test.c - a library with pfslab inside is loaded and unloaded, again and again: nothing
- * of it stays, neither memory nor a call at fork or at the end of a thread.
+ * plugin_test.c - a library that contains pfslab is loaded and unloaded repeatedly. Nothing of it
+ * stays: no memory, and no call at fork or at the end of a thread.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* A thread that used the library ends when it is not there any more. */
+/* A thread that used the library ends after the library was unloaded. */
 struct user {
 	int (*use)(void);
 	pthread_barrier_t met;

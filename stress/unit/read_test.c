@@ -138,8 +138,8 @@ static void walks_at_rest(const struct pfs_case *at)
 	pfs_container_destroy(container);
 }
 
-/* Two middle pages go back: look-ups, walks and pointers cope with the holes; a page that
- * comes to the index of one has versions above the old ones. */
+/* Two pages in the middle are given back. Look-ups, walks and pointers cope with the holes; a new
+ * page at one of these indexes has higher versions. */
 static void past_a_page_that_was_given_back(const struct pfs_case *at)
 {
 	struct pfs_config config = small_config(at);
@@ -188,8 +188,8 @@ static void free_page(struct pfs_thread *thread, uint32_t page)
 		pfs_free(thread, pfs_lookup(thread, (uint64_t)page * SLOTS + slot));
 }
 
-/* A page that goes while a walk is at another one waits for it until the walk reaches the next
- * page, and not until it ends. */
+/* A page that is unlinked while a walk is at another one waits until the walk reaches the next
+ * page, not until the walk ends. */
 static void a_walk_renews_its_section(const struct pfs_case *at)
 {
 	struct pfs_config config = small_config(at);
@@ -215,8 +215,8 @@ static void a_walk_renews_its_section(const struct pfs_case *at)
 	pfs_container_destroy(container);
 }
 
-/* One record's version has wrapped around, the others' have not: the page that comes to the
- * index goes on behind the one that wrapped. */
+/* One record's version has wrapped around, the others' have not: the next page at this index
+ * continues after the one that wrapped. */
 static void versions_that_wrapped_go_on(const struct pfs_case *at)
 {
 	struct pfs_config config = small_config(at);
@@ -324,7 +324,7 @@ static void walks_while_others_work(const struct pfs_case *at)
 	struct pfs_thread *thread = pfs_attach_or_fail(self.container);
 	for (uint32_t i = 0; i < CAPACITY; i++)
 		records[i] = pfs_allocate_or_fail(thread);
-	/* What stays are the last two pages and two of the first; between, pages come and go. */
+	/* The last two pages and two of the first stay; pages between them come and go. */
 	for (uint32_t i = 0, kept = 0; i < CAPACITY; i++) {
 		uint64_t index = pfs_index(thread, records[i]);
 		if (index < 2 || index >= CAPACITY - 2 * SLOTS)
@@ -365,7 +365,7 @@ static void bytes_there_and_back(const struct pfs_case *at)
 	pfs_container_destroy(container);
 }
 
-/* One record written anew for ever; a confirmed read must be of one writing. */
+/* One record is rewritten again and again; a confirmed read must be of a single write. */
 #define CONFIRMED (PFS_UNDER_TSAN ? 5000u : 50000u)
 #define READERS 2u
 

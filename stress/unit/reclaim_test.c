@@ -1,5 +1,5 @@
 /*
- * reclaim_test.c - pages go back: which, when, and what may hold them.
+ * reclaim_test.c - which pages are given back, when, and what may delay them.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -205,7 +205,8 @@ static void hysteresis(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* The pass runs beside a reader; with epochs that wait for readers, it waits in there. */
+/* The pass runs while a reader is in its section. If epochs waited for readers, the pass would
+ * wait. */
 static void run_pass(void *context, uint32_t index)
 {
 	struct pfs_fixture *self = context;
@@ -258,8 +259,8 @@ static void a_reader_delays_memory_alone(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* A reader that stays holds back one capacity of pages at most, however often they come and go;
- * when it leaves they go. */
+/* A reader that stays in its section delays at most one capacity of pages, however often pages come
+ * and go. When it leaves, they are given back. */
 static void limbo_is_bounded(const struct pfs_case *at)
 {
 	struct pfs_fixture it;
@@ -326,7 +327,7 @@ static void a_refused_pass_costs_nothing(const struct pfs_case *at)
 	pfs_fixture_tear_down(&it);
 }
 
-/* Passes beside threads that allocate. */
+/* Passes while other threads allocate. */
 struct passes {
 	struct pfs_fixture it;
 	_Atomic(uint32_t) given; /* pages that passes of this test gave back */
@@ -347,8 +348,8 @@ static void done(struct passes *self)
 
 #define HASTE_SECONDS 4
 
-/* Allocators go on until so many pages went under their feet; on a busy machine, until one
- * went and it is late. */
+/* Allocators continue until `goal` pages were given back meanwhile; on a busy machine, until at
+ * least one was and the time is up. */
 static bool have_gone(struct passes *self, uint32_t goal)
 {
 	struct timespec now;
@@ -372,8 +373,8 @@ static void prepare_passes(struct passes *self, const struct pfs_case *at, uint3
 	self->busy = busy;
 }
 
-/* At its maximum, with one record free: a pass that looks at its page must not make an
- * allocation fail, for there is a free record at every moment. */
+/* At its maximum, with one free record: a record is free at every moment, so a pass that looks at
+ * its page must not make an allocation fail. */
 #define TURNS 300u
 #define SMALL_PAGE 4u /* so that pages come and go all the time */
 

@@ -105,7 +105,7 @@ static void a_record_for_each_by_fences(const struct pfs_case *at)
 	one_each(at, true);
 }
 
-/* Two wanted and one to be had: all are refused now and then, and all get on. */
+/* Two are wanted and one is free: each thread is refused now and then, and each progresses. */
 static void greedy(void *context, uint32_t index)
 {
 	struct scarce *self = context;

@@ -114,7 +114,7 @@ struct fill {
 	_Atomic(uint32_t) got;
 };
 
-/* To the last record. Nobody gives one back before all were refused. */
+/* Up to the last record. No record is freed before all fillers were refused. */
 static void fill_and_give_back(void *context, uint32_t index)
 {
 	struct fill *self = context;

@@ -17,7 +17,7 @@ struct coming {
 	struct pfs_container *container;
 };
 
-/* Attach, use records, leave; handles of other threads serve again. */
+/* Attach, use records, detach; handles of other threads are reused. */
 static void come_and_go(void *context, uint32_t index)
 {
 	struct coming *self = context;
@@ -96,7 +96,8 @@ static void leave_without_enter(const struct pfs_case *at)
 	pfs_leave(thread);
 }
 
-/* Containers of all policies at once, of different shapes, none knows the other's records. */
+/* Containers of all policies at the same time, in different shapes; none takes another's records
+ * for its own. */
 static void side_by_side(const struct pfs_case *at)
 {
 	struct pfs_container *containers[16];
@@ -200,7 +201,7 @@ static void partition_counts_are_bounded(const struct pfs_case *at)
 	pfs_container_destroy(NULL);
 }
 
-/* The second partition cannot have its page: the first one goes too. */
+/* The second partition gets no page, so the first one is destroyed, too. */
 static void partitions_are_undone(const struct pfs_case *at)
 {
 	struct pfs_config config = pfs_case_config(at);
