@@ -208,6 +208,28 @@ enum pfs_status pfs_read_on_off(const char *name, const char *text, bool *flag,
 	return PFS_OK;
 }
 
+static void *place_of(const struct pfs_command_line *self, const struct pfs_option *option)
+{
+	return option->field_bytes == 0 ? (void *)option->place.flag
+					: (char *)self->context + option->field_offset;
+}
+
+static enum pfs_status read_number(const struct pfs_command_line *self,
+				   const struct pfs_option *option, const char *text,
+				   struct pfs_message *message)
+{
+	uint64_t number = 0;
+	enum pfs_status status = pfs_read_number(option->name, text, option->low, option->high,
+						 &number, message);
+	if (status != PFS_OK)
+		return status;
+	if (option->field_bytes == sizeof(uint32_t))
+		*(uint32_t *)place_of(self, option) = (uint32_t)number;
+	else
+		*(uint64_t *)place_of(self, option) = number;
+	return PFS_OK;
+}
+
 static enum pfs_status read_value(const struct pfs_command_line *self,
 				  const struct pfs_option *option, const char *text,
 				  struct pfs_message *message)
@@ -216,13 +238,11 @@ static enum pfs_status read_value(const struct pfs_command_line *self,
 		return pfs_say_why(message, PFS_BAD_CONFIG, "--%s '': give a value, as in --%s=%s",
 				   option->name, option->name, option->value);
 	switch (option->kind) {
-	case PFS_OPTION_SWITCH: *option->place.flag = true; return PFS_OK;
+	case PFS_OPTION_SWITCH: *(bool *)place_of(self, option) = true; return PFS_OK;
 	case PFS_OPTION_ON_OFF:
-		return pfs_read_on_off(option->name, text, option->place.flag, message);
-	case PFS_OPTION_TEXT: *option->place.text = text; return PFS_OK;
-	case PFS_OPTION_NUMBER:
-		return pfs_read_number(option->name, text, option->low, option->high,
-				       option->place.number, message);
+		return pfs_read_on_off(option->name, text, place_of(self, option), message);
+	case PFS_OPTION_TEXT: *(const char **)place_of(self, option) = text; return PFS_OK;
+	case PFS_OPTION_NUMBER: return read_number(self, option, text, message);
 	case PFS_OPTION_REAL: return read_real(option, text, message);
 	default: return option->read(self->context, option, text, message);
 	}

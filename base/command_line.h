@@ -46,6 +46,9 @@ struct pfs_option {
 		uint64_t *number;
 		double *real;
 	} place;
+	/* Not 0: the place is a field of this size in the context, at this offset. Numbers have 4
+	 * or 8 bytes. */
+	size_t field_bytes, field_offset;
 	uint64_t low, high; /* of numbers */
 	double least, most; /* of reals */
 	pfs_option_read *read;

@@ -14,6 +14,8 @@
 #include "layout_option.h"
 #include "workload.h"
 
+#define KNOWN_CHARS 160 /* the names in a refusal */
+
 /* Hand each item of a comma-separated list to take. */
 static enum pfs_status read_list(struct pfs_options *self, const char *flag, const char *text,
 				 enum pfs_status (*take)(struct pfs_options *self, const char *item,
@@ -39,21 +41,24 @@ static enum pfs_status read_list(struct pfs_options *self, const char *flag, con
 	return status;
 }
 
+static void add_name(char known[KNOWN_CHARS], const char *name)
+{
+	size_t used = strlen(known);
+	snprintf(known + used, KNOWN_CHARS - used, "%s%s", used != 0 ? ", " : "", name);
+}
+
 static enum pfs_status take_policy(struct pfs_options *self, const char *item,
 				   struct pfs_message *message)
 {
 	const struct pfs_variant *variant = pfs_variant_find(item);
-	char known[160] = "";
+	char known[KNOWN_CHARS] = "";
 
 	if (variant != NULL) {
 		self->policies[self->policy_count++] = variant;
 		return PFS_OK;
 	}
-	for (size_t i = 0; pfs_variant_at(i) != NULL; i++) {
-		size_t used = strlen(known);
-		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
-			 pfs_variant_name(pfs_variant_at(i)));
-	}
+	for (size_t i = 0; pfs_variant_at(i) != NULL; i++)
+		add_name(known, pfs_variant_name(pfs_variant_at(i)));
 	return pfs_say_why(message, PFS_BAD_VARIANT, "unknown policy '%.40s': choose from %s", item,
 			   known);
 }
@@ -62,17 +67,14 @@ static enum pfs_status take_workload(struct pfs_options *self, const char *item,
 				     struct pfs_message *message)
 {
 	const struct pfs_workload *workload = pfs_workload_find(item);
-	char known[160] = "";
+	char known[KNOWN_CHARS] = "";
 
 	if (workload != NULL) {
 		self->workloads[self->workload_count++] = workload;
 		return PFS_OK;
 	}
-	for (uint32_t i = 0; pfs_workload_at(i) != NULL; i++) {
-		size_t used = strlen(known);
-		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
-			 pfs_workload_at(i)->name);
-	}
+	for (uint32_t i = 0; pfs_workload_at(i) != NULL; i++)
+		add_name(known, pfs_workload_at(i)->name);
 	return pfs_say_why(message, PFS_BAD_VARIANT, "unknown workload '%.40s': choose from %s",
 			   item, known);
 }
@@ -220,27 +222,6 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 	return pfs_layout_option_read(text, &self->layout, &self->bare_words, message);
 }
 
-#define PFS_ON_OFF_FLAG(field)                                                              \
-	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
-					    const char *text, struct pfs_message *message)  \
-	{                                                                                   \
-		struct pfs_options *self = context;                                         \
-		return pfs_read_on_off(option->name, text, &self->field, message);          \
-	}
-PFS_ON_OFF_FLAG(full_flags)
-PFS_ON_OFF_FLAG(owner_fences)
-PFS_ON_OFF_FLAG(huge_pages)
-
-static enum pfs_status read_series(void *context, const struct pfs_option *option, const char *text,
-				   struct pfs_message *message)
-{
-	struct pfs_options *self = context;
-
-	(void)option, (void)message;
-	self->series = text;
-	return PFS_OK;
-}
-
 static enum pfs_status read_peer(void *context, const struct pfs_option *option, const char *text,
 				 struct pfs_message *message)
 {
@@ -270,43 +251,22 @@ static enum pfs_status read_trace(void *context, const struct pfs_option *option
 	return PFS_OK;
 }
 
-#define PFS_NUMBER_FLAG(field, low, high)                                                       \
-	static enum pfs_status read_##field(void *context, const struct pfs_option *option,     \
-					    const char *text, struct pfs_message *message)      \
-	{                                                                                       \
-		struct pfs_options *self = context;                                             \
-		uint64_t value = self->field;                                                   \
-		enum pfs_status status = pfs_read_number(option->name, text, low, high, &value, \
-							 message);                              \
-		self->field = (__typeof__(self->field))value;                                   \
-		return status;                                                                  \
+#define PFS_FIELD(word, shape, field, say, form)                         \
+	.name = (word), .value = (shape), .help = (say), .kind = (form), \
+	.field_bytes = sizeof(((struct pfs_options *)NULL)->field),      \
+	.field_offset = offsetof(struct pfs_options, field)
+#define PFS_NUMBER(word, field, from, to, say)                                                   \
+	{                                                                                        \
+		PFS_FIELD(word, "N", field, say, PFS_OPTION_NUMBER), .low = (from), .high = (to) \
 	}
-PFS_NUMBER_FLAG(page_records, 1, 65536)
-PFS_NUMBER_FLAG(pages, 1, 262144)
-PFS_NUMBER_FLAG(pages_each, 1, 262144)
-PFS_NUMBER_FLAG(page_prealloc, 0, 262144)
-PFS_NUMBER_FLAG(page_max, 1, 262144)
-PFS_NUMBER_FLAG(record_size, 8, 1048576)
-PFS_NUMBER_FLAG(window_ms, 1, 3600000)
-PFS_NUMBER_FLAG(latency_ms, 0, 3600000)
-PFS_NUMBER_FLAG(repeat_disturbed, 0, 1000)
-PFS_NUMBER_FLAG(reclaim_period_ms, 0, 3600000)
-PFS_NUMBER_FLAG(reclaim_decay_passes, 0, 1000)
-PFS_NUMBER_FLAG(seed, 1, UINT64_MAX)
-
-#define PFS_SWITCH(field)                                                                   \
-	static enum pfs_status read_##field(void *context, const struct pfs_option *option, \
-					    const char *text, struct pfs_message *message)  \
-	{                                                                                   \
-		(void)option, (void)text, (void)message;                                    \
-		((struct pfs_options *)context)->field = true;                              \
-		return PFS_OK;                                                              \
+#define PFS_ON_OFF(word, field, say)                                     \
+	{                                                                \
+		PFS_FIELD(word, "on|off", field, say, PFS_OPTION_ON_OFF) \
 	}
-PFS_SWITCH(list_policies)
-PFS_SWITCH(list_traits)
-PFS_SWITCH(list_workloads)
-PFS_SWITCH(list_workload_traits)
-
+#define PFS_SWITCH(word, field, say)                                 \
+	{                                                            \
+		PFS_FIELD(word, NULL, field, say, PFS_OPTION_SWITCH) \
+	}
 #define PFS_FLAG(word, shape, field, say)                                                 \
 	{                                                                                 \
 		.name = (word), .value = (shape), .help = (say), .kind = PFS_OPTION_READ, \
@@ -339,56 +299,56 @@ const struct pfs_option pfs_options_table[] = {
 	PFS_FLAG("layout", "L", layout,
 		 "in-record, side-by-side, bare, bare-words (default: "
 		 "in-record)"),
-	PFS_FLAG("full-flags", "on|off", full_flags,
-		 "policy original: use its full flags (default: on)"),
-	PFS_FLAG("huge-pages", "on|off", huge_pages,
-		 "pages of 2 MiB and more request huge pages (default: off)"),
-	PFS_FLAG("owner-fences", "on|off", owner_fences,
-		 "rings without the heavy barrier: their owners execute fences (default: off)"),
-	PFS_FLAG("page-records", "N", page_records, "records in a page (default: 256)"),
-	PFS_FLAG("pages", "N", pages,
-		 "preallocated pages; the maximum is four times as many (default: 64)"),
-	PFS_FLAG("page-prealloc", "N", page_prealloc,
-		 "pages made in advance (default: the "
-		 "workload's own)"),
-	PFS_FLAG("page-max", "N", page_max,
-		 "maximum number of pages (default: the workload's own)"),
-	PFS_FLAG("pages-each", "N", pages_each,
-		 "preallocated pages per thread, instead of --pages: a thread's live set has the "
-		 "same size at every thread count"),
+	PFS_ON_OFF("full-flags", full_flags, "policy original: use its full flags (default: on)"),
+	PFS_ON_OFF("huge-pages", huge_pages,
+		   "pages of 2 MiB and more request huge pages (default: off)"),
+	PFS_ON_OFF("owner-fences", owner_fences,
+		   "rings without the heavy barrier: their owners execute fences (default: off)"),
+	PFS_NUMBER("page-records", page_records, 1, 65536, "records in a page (default: 256)"),
+	PFS_NUMBER("pages", pages, 1, 262144,
+		   "preallocated pages; the maximum is four times as many (default: 64)"),
+	PFS_NUMBER("page-prealloc", page_prealloc, 0, 262144,
+		   "pages made in advance (default: the "
+		   "workload's own)"),
+	PFS_NUMBER("page-max", page_max, 1, 262144,
+		   "maximum number of pages (default: the workload's own)"),
+	PFS_NUMBER("pages-each", pages_each, 1, 262144,
+		   "preallocated pages per thread, instead of --pages: a thread's live set has the "
+		   "same size at every thread count"),
 	PFS_FLAG("records", "N,M", records,
 		 "records of fill and refuse, instead of --pages (default: "
 		 "16384,262144)"),
 	PFS_FLAG("page-memory", "A,B", page_memory,
 		 "memory of fill and refuse: fresh from the system, or touched before the window "
 		 "(default: fresh)"),
-	PFS_FLAG("record-size", "N", record_size,
-		 "record size in bytes (default: 48; storm and "
-		 "scan have their own)"),
-	PFS_FLAG("window-ms", "N", window_ms,
-		 "window of a trial, for fill the maximum (default: 50; tide 1000, fill 2000)"),
-	PFS_FLAG("latency-ms", "N", latency_ms,
-		 "window for latencies, 0 for none (default: "
-		 "half of --window-ms)"),
-	PFS_FLAG("repeat-disturbed", "N", repeat_disturbed,
-		 "repeat a disturbed trial at most N times (default: 2)"),
-	PFS_FLAG("reclaim-period-ms", "N", reclaim_period_ms,
-		 "period of background reclaim, 0 for none (default: 0; tide: a 200th of "
-		 "--window-ms; ebb 1)"),
-	PFS_FLAG("reclaim-decay-passes", "N", reclaim_decay_passes,
-		 "surplus pages are given back over N passes (default: 16)"),
-	PFS_FLAG("seed", "N", seed, "seed of all random numbers (default: 1)"),
-	PFS_FLAG("series", "FILE", series, "write tide's samples over time as JSON"),
+	PFS_NUMBER("record-size", record_size, 8, 1048576,
+		   "record size in bytes (default: 48; storm and "
+		   "scan have their own)"),
+	PFS_NUMBER("window-ms", window_ms, 1, 3600000,
+		   "window of a trial, for fill the maximum (default: 50; tide 1000, fill 2000)"),
+	PFS_NUMBER("latency-ms", latency_ms, 0, 3600000,
+		   "window for latencies, 0 for none (default: "
+		   "half of --window-ms)"),
+	PFS_NUMBER("repeat-disturbed", repeat_disturbed, 0, 1000,
+		   "repeat a disturbed trial at most N times (default: 2)"),
+	PFS_NUMBER("reclaim-period-ms", reclaim_period_ms, 0, 3600000,
+		   "period of background reclaim, 0 for none (default: 0; tide: a 200th of "
+		   "--window-ms; ebb 1)"),
+	PFS_NUMBER("reclaim-decay-passes", reclaim_decay_passes, 0, 1000,
+		   "surplus pages are given back over N passes (default: 16)"),
+	PFS_NUMBER("seed", seed, 1, UINT64_MAX, "seed of all random numbers (default: 1)"),
+	{ PFS_FIELD("series", "FILE", series, "write tide's samples over time as JSON",
+		    PFS_OPTION_TEXT) },
 	PFS_FLAG("trace", "FILE", trace,
 		 "a trace for replay, may be repeated (default: all of "
 		 "results/traces)"),
 	PFS_FLAG("peer", "NAME", peer,
 		 "policy malloc is this preloaded allocator, and gets its name"),
-	PFS_FLAG("list-policies", NULL, list_policies, "name the policies"),
-	PFS_FLAG("list-traits", NULL, list_traits, "name the policies and what each can do"),
-	PFS_FLAG("list-workloads", NULL, list_workloads, "name the workloads"),
-	PFS_FLAG("list-workload-traits", NULL, list_workload_traits,
-		 "name the workloads and what each needs and has"),
+	PFS_SWITCH("list-policies", list_policies, "name the policies"),
+	PFS_SWITCH("list-traits", list_traits, "name the policies and what each can do"),
+	PFS_SWITCH("list-workloads", list_workloads, "name the workloads"),
+	PFS_SWITCH("list-workload-traits", list_workload_traits,
+		   "name the workloads and what each needs and has"),
 };
 const size_t pfs_options_table_count = sizeof(pfs_options_table) / sizeof(pfs_options_table[0]);
 
