@@ -12,8 +12,7 @@
  *	pfs_free(thread, claim.record);                     ALLOCATED -> FREE
  *
  * It is a bug to free a record that is not ALLOCATED, or to publish one whose word is not the
- * claim's DIRTY word: the library prints one line to stderr and aborts. "Caught" below means the
- * same.
+ * claim's DIRTY word. Such a bug is *caught*: the library prints one line to stderr and aborts.
  *
  * fork. The child may make every call on every container of its parent, whatever the parent's other
  * threads were doing. fork waits until no thread adds a page, runs a reclaim pass, attaches or
@@ -44,8 +43,7 @@
  * Destructors. An atexit handler or a static destructor may destroy a container that no thread uses
  * any more; the library releases nothing before that. A thread must detach before it ends, or its
  * handle is lost until destroy; handles of pfs_thread_current are detached automatically. Destroy
- * all containers before dlclose of the object that the library is linked into; threads may
- * continue.
+ * all containers before dlclose of the object that the library is linked into; threads may stay.
  */
 /*
  * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words, a record has no pfs_lock
@@ -98,8 +96,7 @@ struct pfs_glance {
 
 #define PFS_INDEX_NONE UINT64_MAX
 
-/* For calls that calls.h defines inline, unless the compiler cannot inline or PFS_NO_INLINE is
- * set. */
+/* For calls that calls.h defines inline, if the compiler can and PFS_NO_INLINE is not defined. */
 #if defined(__GNUC__) && (defined(__cplusplus) || defined(__GNUC_STDC_INLINE__)) && \
 	!defined(PFS_NO_INLINE)
 #define PFS_INLINED inline

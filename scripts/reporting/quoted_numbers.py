@@ -6,7 +6,8 @@ from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
-WHOLE = (CHOOSING,) # every number in these is quoted, or marked as measured by hand
+COSTS = "explanation/call-costs.md"
+WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
 
 
 def _peers(case, peer):
@@ -44,8 +45,7 @@ _TABLE = (
       "rate local_scan churn 0.9"]),
     ("gives back {} % of the pages of the workload `tide`, as `exact` does",
      ["returned reclaiming"]),
-    ("churn {} and {} M/s; they have no index",
-     ["rate jemalloc churn 0.9", "rate mimalloc churn 0.9"]),
+    ("churn {} and {} M/s; no index", ["rate jemalloc churn 0.9", "rate mimalloc churn 0.9"]),
     ("churn at 0.9: {} M/s; in `tide` it peaks at {} times the pages",
      ["rate original churn 0.9", "peak original"]),
     ("`handoff`, 2 threads: `magazine` at least 0.9 × jemalloc | {} × ({} to {}) | undecided; {} "
