@@ -82,9 +82,9 @@ typedef int64_t pfs_check_step(void *state, int operation, int64_t argument, int
 
 /*
  * pfs_check_specification - check linearizability against a sequential structure. At the end of
- * each execution pfs-check looks for an order of all calls in which each call that returned before
- * another began comes first, and in which step gives each call's result. If no such order exists,
- * the execution fails. Call it in the scenario's function, before the first pfs_check_call.
+ * each execution pfs-check looks for an order of all calls in which step gives each call's result.
+ * A call that returned before another began must come first. If no such order exists, the execution
+ * fails. Call it in the scenario's function, before the first pfs_check_call.
  *
  * initial is the state before all calls; it is copied. pfs-check copies states and compares them
  * byte by byte, so they must not contain pointers or uninitialized bytes. At most 4096 bytes, and

@@ -59,8 +59,8 @@
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * Calls with a record and no handle (pfs_read_begin, pfs_read_end, pfs_version) find the word by
- * the record's address, in every layout, once the process has had a container of the layout bare.
+ * Once the process has had a container of the layout bare, calls with a record and no handle
+ * (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
