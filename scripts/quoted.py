@@ -104,7 +104,8 @@ def measured(arguments):
             known[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
         return known[result]
 
-    for name in dict.fromkeys(q.document for q in quoted_numbers.QUOTES):
+    names = [quote.document for quote in quoted_numbers.QUOTES] + list(quoted_numbers.WHOLE)
+    for name in dict.fromkeys(names):
         path = os.path.normpath(os.path.join(arguments.docs, name))
         document = read(path)
         faults, written = quotes.check(document, name, quoted_numbers.QUOTES, loaded)

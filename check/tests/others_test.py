@@ -9,8 +9,8 @@ what each search must say:
   RUN spsc --memory tso: complete
   RUN two_producers: found data race
 complete: all executions, and none failed. bounded: none failed, not all. found: what follows is in
-its message. --table prints what docs/reference/check.md has. A $NAME is of the environment; what
-lacks one is skipped. Exit 77: no such compiler or package.
+its message. --table prints what docs/reference/checked-packages.md has. A $NAME is of the
+environment; what lacks one is skipped. Exit 77: no such compiler or package.
 """
 
 import os

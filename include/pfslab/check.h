@@ -4,15 +4,14 @@
  *
  * A scenario is a function that prepares the shared state and starts the threads. pfs-check
  * executes it once for each schedule that can make a difference; global variables have their
- * initial values in every execution. Compile as C11 or C++11 with -fsanitize=thread: `pfs-check
- * ring.c` does it, or
+ * initial values in every execution. `pfs-check ring.c` compiles it as C11 or C++11 with
+ * -fsanitize=thread. By hand:
  *
  *	cc -g -O1 -fsanitize=thread -fPIC -c ring.c
  *	cc -shared -o ring.so ring.o           without -fsanitize=thread: its run-time stays out
  *	pfs-check ring.so --memory views
  *
- * Every call here may be made only by a scenario, its threads, or its function of
- * pfs_check_at_rest.
+ * Only a scenario, its threads, and its function of pfs_check_at_rest may make these calls.
  */
 #ifndef PFSLAB_CHECK_H
 #define PFSLAB_CHECK_H
@@ -28,8 +27,8 @@ extern "C" {
  * pfs_check_thread - add a thread to the scenario. It starts when the scenario's function returns.
  *
  * Returns   nothing.
- * Errors    called anywhere but in the scenario's function: ends the execution. Threads may create
- *           more threads with pthread_create.
+ * Errors    called outside the scenario's function: ends the execution. Threads may create more
+ *           threads with pthread_create.
  * Progress  blocking (set-up).
  * Order     the thread sees everything that was done before the call.
  */
@@ -70,7 +69,7 @@ void pfs_check_yield(void);
  */
 __attribute__((format(printf, 1, 2))) void pfs_check_outcome(const char *format, ...);
 
-/* Unless the condition holds, ends the execution, which pfs-check reports with its schedule. */
+/* If the condition is false, ends the execution, which pfs-check reports with its schedule. */
 #define pfs_check_assert(condition) \
 	pfs_check_assert_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 
@@ -83,9 +82,9 @@ typedef int64_t pfs_check_step(void *state, int operation, int64_t argument, int
 
 /*
  * pfs_check_specification - check linearizability against a sequential structure. At the end of
- * each execution pfs-check looks for an order of all calls in which each call that returned before
- * another began comes first, and in which step gives each call's result. If no such order exists,
- * the execution fails. Call it in the scenario's function, before the first pfs_check_call.
+ * each execution pfs-check looks for an order of all calls in which step gives each call's result.
+ * A call that returned before another began must come first. If no such order exists, the execution
+ * fails. Call it in the scenario's function, before the first pfs_check_call.
  *
  * initial is the state before all calls; it is copied. pfs-check copies states and compares them
  * byte by byte, so they must not contain pointers or uninitialized bytes. At most 4096 bytes, and
@@ -105,7 +104,8 @@ void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_
  * or not.
  *
  * Returns   pfs_check_return: result.
- * Errors    a begin or an end without the other, or too many calls: ends the execution.
+ * Errors    a call without its return, a return without its call, or too many calls: ends the
+ *           execution.
  * Progress  one step of the execution each.
  * Order     with --memory views a thread that begins a call has seen all calls that returned
  *           before. With tso a call ends when the thread's stores have left its store buffer. See
@@ -115,8 +115,8 @@ void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_
 	pfs_check_call_at((operation), #operation, (int64_t)(argument))
 int64_t pfs_check_return(int64_t result);
 
-/* A call and its return around an expression, which is the result: x = pfs_check_op(PUSH, 3,
- * push(3)). */
+/* pfs_check_call and pfs_check_return around an expression, whose value is the result:
+ * x = pfs_check_op(PUSH, 3, push(3)). */
 #define pfs_check_op(operation, argument, expression) \
 	(pfs_check_call(operation, argument), pfs_check_return((int64_t)(expression)))
 

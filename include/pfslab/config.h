@@ -51,7 +51,7 @@ enum pfs_memory {
  * map returns zero-filled memory, aligned to at least 64 bytes and below address 2^48, or NULL. The
  * growth lock may be held, so map must not call into the container. node_wanted is a logical node
  * index or PFS_NODE_MIXED; *node_got is the node of the memory (with first touch: the node on which
- * the caller runs). unmap cannot fail: if the system refuses to unmap, the source must at least
+ * the caller runs). unmap must not fail: if the system refuses to unmap, the source must at least
  * release the memory. resident returns the resident bytes of the range.
  */
 struct pfs_memory_source {
@@ -107,7 +107,7 @@ struct pfs_config {
 };
 
 /*
- * pfs_config_init - set the defaults: records of 48 bytes (with their header 64, one cache line),
+ * pfs_config_init - set the defaults: records of 48 bytes (64 with their header: one cache line),
  * 256 records in a page, at most 256 pages, none preallocated, words in the records, first touch,
  * full flags on, background reclaim off.
  *

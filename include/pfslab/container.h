@@ -11,57 +11,56 @@
  *	pfs_publish(thread, claim);                         DIRTY -> ALLOCATED, version + 1
  *	pfs_free(thread, claim.record);                     ALLOCATED -> FREE
  *
- * It is a bug to free a record that is not ALLOCATED, or to publish one that is not DIRTY with the
- * claim's word: the library prints one line to stderr and aborts.
+ * It is a bug to free a record that is not ALLOCATED, or to publish one whose word is not the
+ * claim's DIRTY word. Such a bug is *caught*: the library prints one line to stderr and aborts.
  *
  * fork. The child may make every call on every container of its parent, whatever the parent's other
  * threads were doing. fork waits until no thread adds a page, runs a reclaim pass, attaches or
- * detaches. In the child
- *	- the handles of the forking thread stay valid, also inside a read section. Handles that
- *	  other threads attached (unless the forking thread called pfs_thread_adopt) are detached:
- *	  their read sections have ended, and attach may return them again. Until it does,
- *	  pfs_thread_detach of one does nothing;
+ * detaches. In the child:
+ *	- the handles of the forking thread stay valid, even inside a read section. Handles that
+ *	  other threads attached are detached, unless the forking thread called pfs_thread_adopt:
+ *	  their read sections have ended, and attach may return them again. Until then,
+ *	  pfs_thread_detach of such a handle does nothing;
  *	- records that other threads owned stay DIRTY or ALLOCATED. A walk finds the ALLOCATED ones,
- *	  and they may be freed. A thread that was inside allocate, abandon or free may cost one
- *	  record, which nobody can allocate any more;
+ *	  and they may be freed. Each thread that was inside allocate, abandon or free may cost one
+ *	  record, which can never be allocated again;
  *	- the background thread is restarted by the first attach, detach, added page or reclaim call
  *	  of the child. A child that calls exec never has one;
  *	- pages that a memory source mapped with MAP_SHARED are shared with the parent: two
  *	  processes that use the container overwrite each other's records. Destroying the container
- *	  is safe if the source's unmap only unmaps.
+ *	  is safe if the source's unmap does nothing but unmap.
  * A source's map, unmap and resident must not fork. A source with locks and fork handlers of its
- * own must register them before the first container is created. posix_spawn, system and vfork
- * neither wait nor copy. After _Fork or a direct clone the child must not use any container.
+ * own must register them before the first container is created. posix_spawn, system and vfork are
+ * not affected. After _Fork or a direct clone the child must not use any container.
  *
  * Signal handlers may call pfs_read_begin, pfs_read_end, pfs_version, pfs_bytes_load and
  * pfs_thread_status. With a handle that was attached before and that nothing else uses while the
  * handler runs, they may also call pfs_enter, pfs_leave, pfs_lookup, pfs_lookup_address, pfs_owns,
- * pfs_index, walks, pfs_reopen, pfs_bytes_store, pfs_publish, pfs_abandon and pfs_free (the last
- * two not with mutex_list and malloc, which lock). No other call is safe, in particular no
- * allocation: it may lock or map memory. Do not longjmp out of a call.
+ * pfs_index, walks, pfs_reopen, pfs_bytes_store, pfs_publish, pfs_abandon and pfs_free. (With
+ * mutex_list and malloc, which lock, they may not call the last two.) No other call is safe; an
+ * allocation may lock or map memory. Do not longjmp out of a call.
  *
  * Destructors. An atexit handler or a static destructor may destroy a container that no thread uses
- * any more; the library tears nothing down before. A thread must detach before it ends, or its
+ * any more; the library releases nothing before that. A thread must detach before it ends, or its
  * handle is lost until destroy; handles of pfs_thread_current are detached automatically. Destroy
- * all containers before dlclose of the object that the library is linked into; threads may live on.
+ * all containers before dlclose of the object that the library is linked into; threads may stay.
  */
 /*
- * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words a record has no pfs_lock
- * word. A record counts as in use unless the policy's index shows it free. Then
- *	- pfs_publish and pfs_reopen do nothing. A double free is detected by the record's bit:
- *	  exact detects it at once; magazine when the second free reaches the bits, unless the
- *	  record was allocated again before;
+ * Without words. In the layout bare (PFS_LAYOUT_BARE) without bare_words, a record has no pfs_lock
+ * word. It counts as in use unless the policy's index shows it free. Then
+ *	- pfs_publish and pfs_reopen do nothing. A double free is detected by the record's bit: by
+ *	  exact at once, by magazine when the second free reaches the bits, unless the record was
+ *	  allocated again before;
  *	- optimistic reads and weak references do not work: pfs_read_end always returns false,
  *	  pfs_version 0, and pfs_reference_of {PFS_INDEX_NONE, 0}, which finds nothing;
  *	- pfs_lookup, pfs_lookup_address, pfs_owns and PFS_WALK_LIVE may report free records as in
  *	  use: those in a thread's ring or in a block, and those of a page that is being reclaimed.
- *	  They report every record that stays in use during the call, also DIRTY ones;
+ *	  They report every record that stays in use during the call, including DIRTY ones;
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * In a process that has or had a container of the layout bare, calls with a record and no handle
- * (pfs_read_begin, pfs_read_end, pfs_version) find the record's word by the record's address, in
- * every layout.
+ * Once the process has had a container of the layout bare, calls with a record and no handle
+ * (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -97,7 +96,7 @@ struct pfs_glance {
 
 #define PFS_INDEX_NONE UINT64_MAX
 
-/* For calls that calls.h defines inline, unless the compiler cannot or PFS_NO_INLINE forbids it. */
+/* For calls that calls.h defines inline, if the compiler can and PFS_NO_INLINE is not defined. */
 #if defined(__GNUC__) && (defined(__cplusplus) || defined(__GNUC_STDC_INLINE__)) && \
 	!defined(PFS_NO_INLINE)
 #define PFS_INLINED inline
@@ -154,7 +153,8 @@ void pfs_thread_detach(struct pfs_thread *thread);
 
 /*
  * pfs_thread_current - the calling thread's own handle, attached by the first call, detached when
- * the thread ends. For threads whose end the program does not control. Keep the pointer in loops.
+ * the thread ends. For threads whose end the program does not control. In loops, call it once and
+ * keep the pointer.
  *
  * Returns   PFS_OK and *thread, the same for each call of a thread; or PFS_NO_MEMORY.
  * Errors    PFS_NO_MEMORY; the container is unchanged. It is a bug to pass the handle to another
@@ -163,10 +163,10 @@ void pfs_thread_detach(struct pfs_thread *thread);
  * Order     as pfs_thread_attach.
  *
  * The container may be destroyed before the thread ends. pfs_thread_detach gives the handle back
- * early. The handle is detached after C++'s thread_local destructors and among those of
- * pthread_key_create, in no known order. A destructor that may run later must call
- * pfs_thread_current again; that handle is detached in the next round (up to
- * PTHREAD_DESTRUCTOR_ITERATIONS rounds). The main thread's handle stays attached when main returns.
+ * early. The handle is detached after C++'s thread_local destructors, and in unspecified order
+ * among those of pthread_key_create. A destructor that may run later must call pfs_thread_current
+ * again; that handle is detached in the next round (up to PTHREAD_DESTRUCTOR_ITERATIONS rounds).
+ * The main thread's handle stays attached when main returns.
  */
 enum pfs_status pfs_thread_current(struct pfs_container *container, struct pfs_thread **thread);
 
@@ -219,10 +219,10 @@ PFS_INLINED struct pfs_claim pfs_allocate(struct pfs_thread *thread);
 /*
  * pfs_allocate_existing - take a free record of the existing pages; never add a page.
  *
- * Returns   the claim, or one with record == NULL. A refusal says what pfs_allocate of the policy
- *           guarantees where it adds a page (exact policies: at one moment of the call no record
- *           was free). It is not counted as lost. Policies without PFS_TRAIT_INDEX have no pages
- *           and always refuse.
+ * Returns   the claim, or one with record == NULL. A refusal gives the guarantee that the policy's
+ *           pfs_allocate gives when it adds a page (exact policies: at one moment of the call no
+ *           record was free). It is not counted as lost. Policies without PFS_TRAIT_INDEX have no
+ *           pages and always refuse.
  * Errors    PFS_FULL in pfs_thread_status.
  * Progress  as pfs_allocate; if it finds no record it may block on the growth lock, but maps no
  *           memory.
@@ -238,9 +238,9 @@ struct pfs_claim pfs_allocate_existing(struct pfs_thread *thread);
  *           refused, and pfs_thread_status says why. The caller keeps the claims; nothing is
  *           undone.
  * Errors    as the single calls; a record that occurs twice in a batch is freed twice.
- * Progress  as the single calls. A batch is not atomic: others see records one by one or a few at a
- *           time. A thread that stops for ever inside keeps what it has taken or not yet freed, and
- *           at most 64 of those that it has begun to free.
+ * Progress  as the single calls. A batch is not atomic: other threads see its effects one record or
+ *           a few at a time. A thread that stops for ever inside the call strands what it has taken
+ *           or not yet freed, and at most 64 of those that it has begun to free.
  * Order     as the single calls.
  */
 uint32_t pfs_allocate_many(struct pfs_thread *thread, struct pfs_claim *claims, uint32_t count);
@@ -256,9 +256,9 @@ PFS_INLINED void pfs_publish(struct pfs_thread *thread, struct pfs_claim claim);
  * progress as pfs_free. Release: the next owner sees the last bytes. */
 void pfs_abandon(struct pfs_thread *thread, struct pfs_claim claim);
 
-/* pfs_reopen - ALLOCATED -> DIRTY, same version, by the record's owner, to change it; publish ends
- * it and makes the next version. struct pfs_reference says whether weak references survive. A
- * record that is not ALLOCATED is a bug and is caught. Wait-free. Release. */
+/* pfs_reopen - ALLOCATED -> DIRTY, same version, so that the record's owner can change it; publish
+ * ends the change and makes the next version. struct pfs_reference says whether weak references
+ * survive. A record that is not ALLOCATED is a bug and is caught. Wait-free. Release. */
 struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
 
 /*
@@ -266,11 +266,11 @@ struct pfs_claim pfs_reopen(struct pfs_thread *thread, void *record);
  * the record's container.
  *
  * Returns   nothing.
- * Errors    a second free is a bug and is caught, except that two frees of one record at the same
- *           moment may both see ALLOCATED. (A compare-and-swap would catch that and would cost one
- *           more locked instruction per free: docs/explanation/decisions/free-checks.md.) A
- *           handle of another container is a bug; policies that keep nothing besides the
- *           records' words do not notice, and free the record correctly.
+ * Errors    a second free is a bug and is caught, unless two frees of one record at the same moment
+ *           both see ALLOCATED. (A compare-and-swap would catch that and cost one more locked
+ *           instruction per free: docs/explanation/decisions/free-checks.md.) A handle of another
+ *           container is a bug; policies whose only state is the records' words do not notice, and
+ *           free the record correctly.
  * Progress  wait-free (exact and magazine: on x86-64, with LL/SC lock-free), except for the
  *           baselines: ck_stack is lock-free, mutex_list and malloc lock.
  * Order     release: the next owner sees the last bytes.
@@ -339,7 +339,7 @@ uint64_t pfs_index(struct pfs_thread *thread, const void *record);
 
 /*
  * pfs_tag - the tag of a record that the caller owns, in the layout bare with tag_bytes: bytes
- * outside the record that the program may use. A tag is 0 at first and then keeps what the last
+ * outside the record that the program may use. A tag is 0 at first, and later what the previous
  * owner left. The library does not read it.
  *
  * Returns   tag_bytes bytes, aligned to tag_bytes; NULL without tags.
@@ -349,16 +349,16 @@ uint64_t pfs_index(struct pfs_thread *thread, const void *record);
  */
 void *pfs_tag(struct pfs_thread *thread, const void *record);
 
-/* pfs_version - the number of publishes of the record, those after pfs_reopen included, modulo
- * 2^30; 0 if it has no word. Versions continue when a page is reclaimed and its index is used
- * again. Wait-free. Acquire. */
+/* pfs_version - the number of publishes of the record, including those after pfs_reopen, modulo
+ * 2^30; 0 if it has no word. Versions continue when a page is reclaimed and its index is reused.
+ * Wait-free. Acquire. */
 uint32_t pfs_version(const void *record);
 
 /*
  * A weak reference: names one life of a record, keeps nothing alive, and may be kept for ever. A
- * life begins with a publish and ends with pfs_free. With config.lasting_references pfs_reopen and
- * the publish after it continue the life. Without it that publish ends the life for references,
- * because only the version tells lives apart.
+ * life begins with a publish and ends with pfs_free. With config.lasting_references, pfs_reopen and
+ * the publish after it continue the life. Without it, that publish ends the life for references,
+ * because only the version distinguishes lives.
  */
 struct pfs_reference {
 	uint64_t index;
@@ -367,19 +367,19 @@ struct pfs_reference {
 
 /*
  * pfs_reference_of - the weak reference of a record that the caller owns or has looked up.
- * pfs_lookup_reference - the record, if that life of it has not ended, and its word.
+ * pfs_lookup_reference - the record and its word, if that life of it has not ended.
  *
  * Returns   of: {PFS_INDEX_NONE, 0}, which finds nothing, if the policy lacks PFS_TRAIT_INDEX or
  *           the records have no words. lookup: NULL; or the record, which was in that life at a
  *           moment of the call, and in *glance its word at that moment. To read the record, copy
  *           its bytes and pass that glance to pfs_read_end, which is true only if the bytes are of
  *           that life. (pfs_read_begin could take the word of a later life.) Inside a read section
- *           the pointer is valid until the section ends. With config.lasting_references the record
- *           may be one that its owner is changing: then pfs_read_end is false, and a later look-up
- *           finds it again. Without, NULL may also mean that the record is being changed, or was
+ *           the pointer is valid until the section ends. With config.lasting_references the owner
+ *           may be changing the record: then pfs_read_end is false, and a later look-up finds it
+ *           again. Without it, NULL may also mean that the record is being changed, or was
  *           published again.
- * Errors    none: any reference is allowed. One that is 2^30 publishes old matches a later life.
- *           glance may be NULL if nothing is read.
+ * Errors    none: any reference is allowed. A reference that is exactly 2^30 publishes old matches
+ *           a later life. glance may be NULL if nothing is read.
  * Progress  wait-free; with config.lasting_references lock-free: it retries if the record was
  *           published, reopened or freed meanwhile.
  * Order     acquire: the bytes that publish released.
@@ -417,7 +417,7 @@ void pfs_bytes_store(void *record, const void *from, size_t size_bytes);
  */
 enum pfs_walk_kind {
 	PFS_WALK_LIVE, /* records that are ALLOCATED when the walk reads their word */
-	PFS_WALK_ALL   /* every record of every page, also FREE and DIRTY ones */
+	PFS_WALK_ALL   /* every record of every page, including FREE and DIRTY ones */
 };
 struct pfs_walk {
 	struct pfs_thread *thread;
@@ -439,23 +439,24 @@ void pfs_walk_end(struct pfs_walk *walk);
 /*
  * pfs_reclaim_pass, pfs_reclaim_now, pfs_reclaim_trim - give pages back to the operating system.
  *
- * pass is what the background thread runs once a period: it marks sparse pages as draining, and
+ * pass is what the background thread runs once per period: it marks sparse pages as draining, and
  * reclaims pages that stayed empty, along the curve of decay_passes. now ignores idle_passes and
  * decay_passes: it reclaims every empty page except what headroom_percent, spare_pages and
  * page_prealloc keep. trim reclaims those too. All three free a page that was mapped for growth and
- * not used; pass does so at the second pass that finds it. now and trim look again at readers that
- * are about to leave, up to 64 times.
+ * not used; pass does so at the second pass that finds it. now and trim wait for readers that are
+ * about to leave, by up to 64 more looks.
  *
  * Returns   pages whose memory was given back during this call; 0 if the policy keeps pages, or if
- *           the caller is inside a read section. pass: also 0 if another pass is running.
+ *           the caller is inside a read section. pass: 0 also if another pass is running.
  * Errors    none.
- * Progress  blocking: now and trim wait for a running pass and for a page that is being mapped;
- *           pass for neither, except that policy reclaiming maps pages under the growth lock, which
- *           all three take. All wait while a fork is under way. An allocation waits for a pass only
- *           if it found no record, and only while the pass holds that lock: to empty rings, or to
- *           mark or unlink one page. A reader that stays in its section delays the return of
- *           memory, but no caller, no fork and no pfs_container_counts. At most page_max pages wait
- *           for readers (pages_waiting); while that many wait, empty pages stay in the container.
+ * Progress  blocking: now and trim wait for a running pass and for a page that is being mapped.
+ *           pass waits for neither, except in the policy reclaiming, which maps pages under the
+ *           growth lock, which all three take. All wait for a fork in progress. An allocation waits
+ *           for a pass only if it found no record, and only while the pass holds that lock: to
+ *           empty rings, or to mark or unlink one page. A reader that stays in its section delays
+ *           the return of memory, but no caller, no fork and no pfs_container_counts. At most
+ *           page_max pages wait for readers (pages_waiting); while that many wait, empty pages stay
+ *           in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);
@@ -469,8 +470,8 @@ uint32_t pfs_reclaim_trim(struct pfs_thread *thread);
  *           call.
  * Errors    none.
  * Progress  blocking: waits for a page that is being added and for a reclaim pass. While it asks
- *           the system about each page (microseconds a page), pages can be added, background passes
- *           are skipped, and now and trim wait. Not for hot paths.
+ *           the system about each page (microseconds per page), pages can be added, background
+ *           passes are skipped, and now and trim wait. Not for hot paths.
  * Order     relaxed: exact if the caller has synchronized with the threads' last calls.
  */
 void pfs_container_counts(struct pfs_container *container, struct pfs_counts *counts);
@@ -480,7 +481,7 @@ void pfs_container_counts(struct pfs_container *container, struct pfs_counts *co
 uint64_t pfs_container_lost(struct pfs_container *container);
 
 /* pfs_container_live - the number of records in use (DIRTY or ALLOCATED), in every build. Each was
- * in use when its word was read; they are not read at one moment. 0 for policies without
+ * in use when its word was read; the words are not read at one moment. 0 for policies without
  * PFS_TRAIT_WORDS. One load for each record; blocks while a reclaim pass runs. Relaxed. */
 uint64_t pfs_container_live(struct pfs_container *container);
 

@@ -36,8 +36,8 @@ struct pfs_counts {
 	uint64_t mixed;               /* records allocated from a page with memory of several
 				       * nodes */
 	uint64_t live_peak;           /* most records in use at a time */
-	uint64_t stranded;            /* free records in other threads' caches, for the thread that
-				       * misses most */
+	uint64_t stranded;            /* free records in other threads' caches, for the thread with
+				       * the fewest of its own */
 	uint64_t stranded_peak;       /* the largest value of stranded, sampled while records were
 				       * freed */
 };

@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-/* Flags, combined with |: the alignment, as its logarithm or itself (a power of two); zeroed
- * memory; a thread cache (of tcache.create, or none: bypass all caches); an arena by number. */
+/* Flags, combined with |: the alignment, as its logarithm or as a power of two; zeroed memory; a
+ * thread cache (from tcache.create, or none: bypass all caches); an arena by number. */
 #define MALLOCX_LG_ALIGN(lg_align) ((int)(lg_align))
 #define MALLOCX_ALIGN(align)                                                    \
 	((int)(((size_t)(align)&0xffffffffU) != 0                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * malloc.h - the allocator under names of its own.
+ * malloc.h - the allocator, under its own names.
  *
  * In a program that is linked with libpfsmalloc, or has it preloaded, malloc and its family are
  * these calls; this header adds the calls that only this allocator has.
@@ -9,8 +9,8 @@
  * or in the child of _Fork.
  *
  * Progress: malloc and free of small blocks are wait-free while the thread's ring has a block, or
- * room for one. Otherwise they block on locks that are held for a few words of work. Large blocks:
- * blocking; without a free extent also on the system.
+ * room for one. Otherwise they block on locks, each held while a few words change. Large blocks:
+ * blocking; without a free extent, also on the system.
  *
  * Order: a block that one thread frees and another receives carries the first thread's last stores.
  *
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* As the calls of these names without the prefix; where the standard leaves details open, as glibc.
+/* As the standard calls without the prefix; where the standard leaves details open, as glibc's.
  * Blocks of 16 bytes and more are aligned to 16, blocks of 8 bytes to 8. */
 void *pfs_malloc(size_t size_bytes);
 void *pfs_calloc(size_t count, size_t size_bytes);

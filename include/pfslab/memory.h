@@ -5,17 +5,17 @@
  * The accounts are in a file (the box). Other processes can read it while the program runs
  * and after it was killed.
  *
- * A program opens its books and registers instruments (memory/<module>/<what>). It reports when
- * threads begin and end, for whom they work, and the size of each block that it allocates and
- * frees. For each block it gets a note of 8 bytes, which it keeps with the block; the calls at the
- * end of this file keep it in a header of 16 bytes.
+ * A program opens its books and registers instruments, classes of memory named
+ * memory/<module>/<what>. It reports when threads begin and end, for which user they work, and the
+ * size of each block that it allocates and frees. For each block it gets a note of 8 bytes, which
+ * it keeps with the block; the calls at the end of this file keep it in a header of 16 bytes.
  *
- * With the rule exact a free is credited to the row that the allocation was charged to, whichever
+ * With the rule exact a free is credited to the row that was charged for the allocation, whichever
  * thread frees the block. No row falls below zero, and rows add up. The rules of the real systems
  * are available for comparison: freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
  *
- * A call with a struct pfs_memory_thread must be made by that thread, which may free blocks of any
- * thread. No call may be made from a signal handler. Calls that do not name a memory order have
+ * Only the thread itself may make calls with its struct pfs_memory_thread; it may free blocks of
+ * any thread. No call may be made from a signal handler. Calls that do not name a memory order have
  * none beyond their locks.
  *
  * fork: the child has its own books and its own box. They begin with what the child inherited.
@@ -102,8 +102,8 @@ void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enable
 /*
  * pfs_memory_thread_begin - begin a life of the calling thread in the books.
  *
- * user, host: for whom it works; NULL: nobody. instrumented false: its frees are counted,
- * its allocations are not. Each life has a THREAD_ID of its own.
+ * user, host: for whom it works; NULL: no one. instrumented false: its frees are counted, its
+ * allocations are not. Each life has its own THREAD_ID.
  *
  * Returns   the life; NULL: no memory, or threads_max lives exist (counted as lost). Every call
  *           accepts NULL, and then counts no allocation.
@@ -114,30 +114,30 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 						  bool instrumented);
 
 /*
- * pfs_memory_thread_end - end a life. Its statistics are added to its account, or without one to
- * user and host, or to global. Instruments under which the life still has blocks in use follow when
- * the last of these blocks is freed (rule exact). Any thread may call it while no other call uses
- * this life.
+ * pfs_memory_thread_end - end a life. Its statistics are added to its account; without an account,
+ * to its user and host; without these, to global. If the life still has blocks in use under an
+ * instrument, that instrument's statistics are added when the last of them is freed (rule exact).
+ * Any thread may call it while no other call uses this life.
  *
  * Progress  blocking.
  */
 void pfs_memory_thread_end(struct pfs_memory_thread *thread);
 
 /*
- * Limits. The program, each thread, each account, each user, and an account or user by name can
- * have a limit on usage: the sum of CURRENT_NUMBER_OF_BYTES_USED over all instruments. An
- * allocation that would exceed a limit fails as if there were no memory. (MySQL has
+ * Limits. There can be a limit on usage for the program, for each thread, account or user, and for
+ * an account or user by name. Usage is the sum of CURRENT_NUMBER_OF_BYTES_USED over all
+ * instruments. An allocation that would exceed a limit fails as if there were no memory. (MySQL has
  * connection_memory_limit and global_connection_memory_limit.)
  *
- * Guarantee: usage never exceeds the limit, not even by one byte. The guarantee covers what was
- * allocated after each thread's first call that followed the setting of the limit. It does not
- * cover pfs_memory_resized, pfs_memory_claimed and pfs_memory_claim, which report what has already
+ * Guarantee: usage never exceeds the limit, not even by one byte. The guarantee covers each
+ * thread's allocations after its first call since the limit was set. It does not cover
+ * pfs_memory_resized, pfs_memory_claimed and pfs_memory_claim, which report what has already
  * happened. An allocation is refused only if it does not fit at that moment; a resize in progress
  * counts with both its old and its new size. Lowering a limit frees nothing: allocations are
  * refused until enough has been freed.
  *
  * Cost: none for a thread without a limit. A thread with a limit takes one lock, shared by all such
- * threads, for each block that it allocates; frees cost no more. Near the limit each
+ * threads, for each block that it allocates; frees cost nothing extra. Near the limit each
  * allocation adds up the cells of all threads.
  */
 enum pfs_memory_scope {
@@ -155,8 +155,8 @@ enum pfs_memory_scope {
  *
  * user and host name an account (PFS_MEMORY_ACCOUNT), user alone a user (PFS_MEMORY_USER); NULL
  * stands for the empty name. For the other scopes both are NULL. limit_bytes PFS_MEMORY_NO_LIMIT
- * removes the limit; for a name it also overrides the limit of its kind. The call replaces a limit
- * that a tool has set (UPDATE memory_limits). Only with the rule exact.
+ * removes the limit; for a name it also overrides the EACH limit. The call replaces a limit that a
+ * tool has set (UPDATE memory_limits). Only with the rule exact.
  *
  * Returns   PFS_OK; or an error with one line in *message (may be NULL), and nothing has changed.
  * Errors    PFS_BAD_CONFIG (no such scope, a name that is too long, another rule), PFS_NO_MEMORY
@@ -172,7 +172,7 @@ enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope
  * commas. SCOPE is program, thread, account, user, account:USER@HOST or user:USER (an empty name is
  * NULL). SIZE is a number of bytes, may end in K, M, G or T, or is none.
  *
- * Returns   as pfs_memory_limit; the limits before a wrong one are set.
+ * Returns   as pfs_memory_limit. Limits before an invalid one remain set.
  * Progress  blocking.
  */
 enum pfs_status pfs_memory_limit_text(struct pfs_books *memory, const char *text,
@@ -199,8 +199,8 @@ struct pfs_memory_note pfs_memory_allocated(struct pfs_memory_thread *thread, pf
 					    size_t size_bytes);
 
 /* pfs_memory_freed - report a block before it is freed; size_bytes as reported when it was
- * allocated. thread is the life that frees it. Wait-free; the last block of an ended life:
- * lock-free. */
+ * allocated. thread is the life that frees it. Wait-free; lock-free for the last block of an ended
+ * life. */
 void pfs_memory_freed(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		      struct pfs_memory_note note, size_t size_bytes);
 
@@ -212,8 +212,8 @@ struct pfs_memory_note pfs_memory_resized(struct pfs_books *memory,
 					  struct pfs_memory_note note, size_t before_bytes,
 					  size_t after_bytes);
 
-/* pfs_memory_claimed - charge the block to the calling thread: as pfs_memory_resized to its
- * size. */
+/* pfs_memory_claimed - charge the block to the calling thread: as pfs_memory_resized with an
+ * unchanged size. */
 struct pfs_memory_note pfs_memory_claimed(struct pfs_books *memory,
 					  struct pfs_memory_thread *thread,
 					  struct pfs_memory_note note, size_t size_bytes);
@@ -222,10 +222,10 @@ struct pfs_memory_note pfs_memory_claimed(struct pfs_books *memory,
 void pfs_memory_tick(struct pfs_books *memory);
 
 /*
- * Blocks of malloc with a header of 16 bytes, which holds note and size. As malloc, realloc and
- * free. NULL with errno ENOMEM: no memory, or a limit. A pointer that is no such block is a bug; it
- * is caught unless the bytes before it look like a header. Progress: that of malloc, and that of
- * the reports above.
+ * Blocks of malloc with a header of 16 bytes, which holds note and size. They behave as malloc,
+ * realloc and free. NULL with errno ENOMEM: no memory, or a limit. Passing a pointer to any other
+ * block is a bug; it is caught unless the bytes before it look like a header. Progress: that of
+ * malloc, and that of the reports above.
  */
 void *pfs_memory_malloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			pfs_memory_key key, size_t size_bytes);

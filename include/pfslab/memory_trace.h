@@ -3,10 +3,10 @@
  * memory_trace.h - exact bytes of named owners of memory, in a tree, with limits that are enforced.
  *
  * An owner (a cache, a queue, a session) reports how many bytes it takes and gives back, wherever
- * they come from. Each add sets a guard. The bytes are subtracted only through that guard, all of
- * them, once: a second subtraction, or one through a copy of a guard, is refused and counted, so no
- * sum falls below zero. An owner has its own bytes, the sum of these and of all owners below it,
- * and the peak of that sum. All of it is in the box (docs/explanation/trace.md).
+ * they come from. Each add sets a *guard*. Only that guard can subtract the bytes, all of them,
+ * once: a second subtraction, or one through a copy of a guard, is refused and counted, so no sum
+ * falls below zero. An owner has its own bytes, the sum of these and of all owners below it, and
+ * the peak of that sum. All of it is in the box (docs/explanation/trace.md).
  *
  *	cache = pfs_owner_register(books, NULL, "cache");
  *	blocks = pfs_owner_register(books, cache, "blocks");
@@ -19,13 +19,13 @@
  * Limits hold for every owner up to the root. An add first reserves its bytes at each owner, from
  * its own upwards, with one fetch-add each, as the kernel's page_counter does; if one owner is over
  * its limit, all reservations are undone. Reservations and counts are separate, so the sum of an
- * owner whose limit refuses never exceeds that limit. An add may be refused because of the
- * reservation of a concurrent add that is itself refused further up; a later add can use that room.
+ * owner whose limit refuses never exceeds that limit. A reservation may cause a concurrent add to
+ * be refused although its own add is then refused further up; a later add can use that room.
  *
  * A guard belongs to the caller. It starts as zeroes and must stay where it is: a copy holds
  * nothing (use pfs_owner_hand). Two threads that use one guard at the same time are safe: one is
- * refused. A guard that is overwritten, or whose older bytes are copied back over it, is noticed
- * only if an owner would fall below zero.
+ * refused. Overwriting a guard, or copying its older bytes back over it, is noticed only if an
+ * owner would fall below zero.
  *
  * Owners exist until the books are closed. Any thread may make these calls; signal handlers may
  * not. fork: the child continues with the state at the fork.
@@ -61,7 +61,7 @@ struct pfs_owner_guard {
 enum pfs_owner_action {
 	PFS_OWNER_REFUSE, /* it is refused */
 	PFS_OWNER_CALL,   /* the owner's callback is called, and may ask to try again */
-	PFS_OWNER_REPORT  /* it is granted, and counted as over the limit */
+	PFS_OWNER_REPORT  /* it is granted, and counted in `over` */
 };
 
 /*
@@ -102,7 +102,7 @@ void pfs_owner_on_limit(struct pfs_owner *owner, pfs_owner_caller call, void *co
  *           (counted at the owner with that limit; the guard is empty), or the guard already holds
  *           an add (counted as bad).
  * Progress  wait-free; lock-free if a peak rises: a CAS fails only if another add raised the same
- *           peak, and is repeated only while this one's sum is higher. A callback may block.
+ *           peak, and is repeated only while this add's sum is higher. A callback may block.
  * Order     acquire [Z1]: after the subtractions whose room it uses.
  * Cost      a CAS of the guard, one locked addition to the owner's own bytes, two at each level,
  *           and a CAS at each level whose peak rises.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory_walk.h - a report of all blocks in use: whose each one is, and how large.
+ * memory_walk.h - a report of all blocks in use, by owner and size.
  *
- * libpfsmem.so implements it; the program needs no code of its own for its blocks. A program that
- * also runs without the library declares the function weak and tests it for NULL.
+ * libpfsmem.so implements it; the program needs no code to track its blocks. A program that also
+ * runs without the library declares the function weak and tests it for NULL.
  */
 #ifndef PFSLAB_MEMORY_WALK_H
 #define PFSLAB_MEMORY_WALK_H

@@ -83,9 +83,9 @@ enum pfs_status pfs_trace_reader_next(struct pfs_trace_reader *reader,
 
 /*
  * Where a writer's bytes go. Offset 0 is the head, which is written first and again at the end;
- * every other write begins where the last one ended. A reader of an unfinished trace takes the
- * first four bytes of a write as the sign that the rest is there, so a sink that may be killed must
- * store them last. write returns false if it cannot store the bytes.
+ * every other write begins where the last one ended. The first four bytes of a write tell a reader
+ * of an unfinished trace that the rest is there, so a sink that may be killed must store them last.
+ * write returns false if it cannot store the bytes.
  */
 struct pfs_trace_sink {
 	bool (*write)(void *context, const uint8_t *bytes, uint32_t size, uint64_t offset);

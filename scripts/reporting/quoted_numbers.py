@@ -6,7 +6,8 @@ from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
-WHOLE = (CHOOSING,) # every number in these is quoted, or marked as measured by hand
+COSTS = "explanation/call-costs.md"
+WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
 
 
 def _peers(case, peer):
@@ -24,9 +25,8 @@ _TABLE = (
     ("the true ratio with at least 95 % confidence", []),
     ("no other pfslab policy is measurably faster in any of {} workloads", ["workloads"]),
     ("`magazine` is measurably the fastest in {} |", ["wins magazine"]),
-    ("churn {} to {} M/s at every occupancy from 0.5 to 0.999; no excess page in {} cases of "
-     "up to 64 threads; filling a container takes {} ns per record for 16 Mi records, {} for "
-     "64 Ki |",
+    ("churn {} to {} M/s from 0.5 to 0.999 occupancy; no excess page in {} cases of up to 64 "
+     "threads; filling a container takes {} ns per record for 16 Mi records, {} ns for 64 Ki |",
      ["lowest exact churn", "highest exact churn", "cases exact",
       "ns exact fill t1 records=16777216 memory=touched",
       "ns exact fill t1 records=65536 memory=touched"]),
@@ -36,39 +36,40 @@ _TABLE = (
       "highest magazine churn", "rate magazine handoff", "rate jemalloc handoff",
       "rate exact handoff"]),
     ("churn at 0.5: {} M/s; at 0.999 it falls to {}, below `original`; in the replays of "
-     "python3 and redis it reaches {} and {} times `original`",
+     "python3 and redis its throughput is {} and {} times that of `original`",
      ["rate random_start churn 0.5", "rate random_start churn 0.999",
       "times random_start replay_python3 / original replay_python3",
       "times random_start replay_redis / original replay_redis"]),
-    ("pair {} ns, {} × the floor; with a second thread churn is {} M/s",
+    ("pair {} ns, {} × the floor; with two threads churn is {} M/s",
      ["ns local_scan pair t1", "times - floor t1 / local_scan pair t1",
       "rate local_scan churn 0.9"]),
-    ("gives {} % of the tide's pages back, as `exact` does", ["returned reclaiming"]),
+    ("gives back {} % of the pages of the workload `tide`, as `exact` does",
+     ["returned reclaiming"]),
     ("churn {} and {} M/s; no index", ["rate jemalloc churn 0.9", "rate mimalloc churn 0.9"]),
-    ("churn at 0.9: {} M/s; in a tide it peaks at {} times the pages",
+    ("churn at 0.9: {} M/s; in `tide` it peaks at {} times the pages",
      ["rate original churn 0.9", "peak original"]),
     ("`handoff`, 2 threads: `magazine` at least 0.9 × jemalloc | {} × ({} to {}) | undecided; {} "
      "against {} M/s", [*_peers(*_HANDOFF), *(f"rate {case}" for case in _HANDOFF)]),
     ("public calls, 1 thread: `magazine` at least 1 × jemalloc | {} × ({} to {}) | undecided; {} "
      "against {} ns, `exact` {} |",
      [*_peers(*_CALLS), *(f"ns {case}" for case in _CALLS), "ns exact pair t1 api=public"]),
-    ("`churn` at 0.9, 2 threads: `magazine` at least 0.9 × mimalloc | {} × ({} to {}) | undecided "
-     "by its interval, missed by its median: {} against {} M/s",
+    ("`churn` at 0.9, 2 threads: `magazine` at least 0.9 × mimalloc | {} × ({} to {}) | the "
+     "interval leaves it undecided, the median misses it: {} against {} M/s",
      [*_peers(*_CHURN), *(f"rate {case}" for case in _CHURN)]),
     ("in `handoff`: {} M/s**, ahead of `ck_stack` ({}) but behind `random_start` ({})",
      ["rate exact handoff", "rate ck_stack handoff", "rate random_start handoff"]),
-    ("passes 32 records at a time: {}.", ["rate magazine handoff"]),
+    ("passes 32 records at a time: {} M/s.", ["rate magazine handoff"]),
     ("one CAS and two stores take {} ns on this CPU. `exact` (two locked instructions) takes {} "
-     "times as long; its bar of 2.5 is undecided. `magazine` (none) takes {} times as long and "
-     "misses its bar of 0.7, which was set on a CPU where a CAS alone costs 8 ns",
+     "times as long; the bar, 2.5, is undecided. `magazine` (no locked instruction) takes {} times "
+     "as long and misses its bar of 0.7, which was set on a CPU where a CAS alone costs 8 ns",
      ["ns - floor t1", "times - floor t1 / exact pair t1", "times - floor t1 / magazine pair t1"]),
     ("one thread: {} ns, {} times as fast as jemalloc.",
      ["ns magazine pair t1", "times magazine pair t1 / jemalloc pair t1"]),
     ("the same low 12 bits", []),
-    ("what it loads meet modulo 4 KiB", []),
+    ("have equal addresses modulo 4 KiB", []),
     ("at churn 0.9 is {} ({} to {}) times `original`**: its time",
      _peers("random_start churn 0.9", "original churn 0.9")),
-    ("Its bar of 5 is undecided", []),
+    ("The bar of 5 is undecided", []),
     ("from 0.5 to 0.999 full takes {} times as long ({} to {})",
      _peers("exact churn 0.5", "exact churn 0.999")),
     ("`original` {}, `local_scan` {}, `reclaiming` {}, `random_start` {}; `exact` and `magazine` "
@@ -105,14 +106,15 @@ _XEON = (
 )
 
 _README = (
-    ("container 99.9 % full: one allocate, publish and free takes {} ns with `original`, {} ns "
-     "with `random_start`, {} ns with `exact` and {} ns with `magazine` (the inverse of the "
-     "throughput of both threads together)",
+    ("In a container that is 99.9 % full, two threads together complete one allocate, publish and "
+     "free every {} ns with `original`, {} ns with `random_start`, {} ns with `exact` and {} ns "
+     "with `magazine`.",
      [f"ns {p} churn 0.999" for p in ("original", "random_start", "exact", "magazine")]),
     ("`magazine` is {} times as fast as `original` (95 % interval: {} to {})",
      _peers("magazine churn 0.999", "original churn 0.999")),
-    ("measurably faster than `magazine` in {} of {} workloads", ["behind magazine", "workloads"]),
-    ("`exact` takes {} times as long at 0.999 occupancy as at 0.5",
+    ("measurably slower than another pfslab policy in {} of {} workloads",
+     ["behind magazine", "workloads"]),
+    ("`exact` takes {} times as long 99.9 % full as half full",
      ["times exact churn 0.5 / exact churn 0.999"]),
 )
 

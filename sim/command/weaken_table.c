@@ -56,9 +56,8 @@ static void write_table(const struct pfs_weaken_table *self, FILE *file, uint64_
 	}
 	(void)fprintf(file,
 		      "Made by `pfs-sim weaken --executions %llu --out "
-		      "docs/explanation/memory-model.md`. Of %u weaker orders\n%u are noticed, %u "
-		      "are not for "
-		      "the reasons in the second table, and of %u nothing is known.\n\n",
+		      "docs/reference/weaker-orders.md`. Of %u weaker orders\n%u are noticed; the "
+		      "second table says why %u are not; %u are unexplained.\n\n",
 		      (unsigned long long)executions, self->count, noticed,
 		      self->count - noticed - unknown, unknown);
 	write_noticed(self, file);
