@@ -19,7 +19,7 @@ struct pfs_conf pfs_conf = {
 	.thp = PFS_THP_DEFAULT,
 };
 
-static bool wants_rings = true; /* the option tcache, which yields to those that fill */
+static bool wants_rings = true; /* the option tcache; options that fill blocks override it */
 
 #define TEXT_MAX 64u
 #define COUNT_MAX UINT32_MAX
@@ -58,7 +58,7 @@ static bool parse_bool(const char *text, bool *value)
 	return *value || strcmp(text, "false") == 0;
 }
 
-/* A number of the whole text, from least to most; with 0x as hexadecimal. Keeps errno. */
+/* The whole text as a number from least to most, hexadecimal after 0x. Keeps errno. */
 static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *value)
 {
 	int errno_before = errno;
@@ -71,7 +71,7 @@ static bool parse_number(const char *text, int64_t least, int64_t most, int64_t 
 	return done;
 }
 
-/* The low-water mark is a way of dirty pages alone. */
+/* Only dirty pages can go by the low-water mark. */
 static int64_t least_time(const struct option *option)
 {
 	return option->value == &pfs_conf.dirty_decay_ms ? PFS_DECAY_LOW_WATER : -1;
@@ -136,7 +136,7 @@ static void take(const char *name, const char *value)
 		abort();
 }
 
-/* Up to one of two ends into a buffer; where it ended. */
+/* Copy up to ',' or `end` into a buffer. Returns where it stopped. */
 static const char *copy_up_to(const char *from, char end, char *text)
 {
 	size_t used = 0;
@@ -169,7 +169,7 @@ void pfs_conf_fill(void *bytes, size_t size_bytes)
 		memset(bytes, pfs_conf.zero ? 0 : JUNK, size_bytes);
 }
 
-/* What fills blocks does so on the slow ways. */
+/* Blocks are filled on the slow paths, so filling turns rings off. */
 static void settle(void)
 {
 	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
@@ -186,7 +186,7 @@ void pfs_conf_start(void)
 	if (environ == NULL)
 		return;
 	is_read = true;
-	/* Who starts a set-uid program must not steer it. */
+	/* The user who starts a set-uid program must not control it. */
 	const char *text = secure_getenv("PFS_MALLOC_CONF");
 	if (text != NULL)
 		parse(text);

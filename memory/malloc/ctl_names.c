@@ -1,7 +1,6 @@
 /*
- * ctl_names.c - the names that mallctl knows: jemalloc 5.2.1's, where this allocator has what they
- * mean, and the options that are its own. docs/explanation/malloc.md says what is left out, and
- * why.
+ * ctl_names.c - the names that mallctl knows: those of jemalloc 5.2.1 that mean something in this
+ * allocator, and its own options. docs/explanation/malloc.md says what is left out, and why.
  */
 #include <pfslab/jemalloc.h>
 

@@ -1,7 +1,7 @@
 /*
- * ctl_stats.c - statistics of an epoch: all are counted when one begins, and read from there. An
- * arena's number may be MALLCTL_ARENAS_ALL, or as programs of old have it, how many arenas there
- * are: the sum of all.
+ * ctl_stats.c - statistics of an epoch: everything is counted when one begins, and read from there.
+ * An arena index may be MALLCTL_ARENAS_ALL or, as in old programs, the number of arenas: both stand
+ * for the sum over all.
  */
 #include <errno.h>
 #include <pfslab/jemalloc.h>
@@ -14,15 +14,15 @@
 #include "stats.h"
 #include "locks.h"
 
-static uint64_t epoch; /* under lock, as all below; 0: nothing was counted yet */
+static uint64_t epoch; /* under lock, like all below; 0: nothing was counted yet */
 static uint32_t arena_count;
 static struct pfs_ctl_sums sums;
 static struct pfs_arena_counts merged PFS_SELDOM;
-/* NULL: there was none. */
+/* NULL: there was no such arena. */
 static struct pfs_arena_counts *of_arenas[PFS_ARENAS_MAX] PFS_SELDOM;
-static bool is_short; /* of memory for these */
+static bool is_short; /* no memory for one of these */
 
-/* All numbers of an arena are sums, but for the decay times, which say what new arenas get. */
+/* Every number of an arena is summed up, except the decay times: those say what new arenas get. */
 static void merge(const struct pfs_arena_counts *arena)
 {
 	merged.active += arena->active;
@@ -58,7 +58,7 @@ static void note(uint32_t arena, const struct pfs_arena_counts *counts)
 		of_arenas[arena] = pfs_base_new(&pool, sizeof(*counts));
 	if (of_arenas[arena] != NULL) {
 		*of_arenas[arena] = *counts;
-		of_arenas[arena]->mapped -= counts->retained; /* as jemalloc has it */
+		of_arenas[arena]->mapped -= counts->retained; /* as jemalloc defines it */
 	} else {
 		is_short = true;
 	}
@@ -100,7 +100,7 @@ int pfs_ctl_refresh(uint64_t *now)
 	return error;
 }
 
-/* jemalloc has counted once when it starts: the first who looks begins the first epoch. */
+/* jemalloc counts once when it starts; here the first reader begins the first epoch. */
 static void begin(void)
 {
 	if (epoch == 0)
@@ -116,7 +116,7 @@ uint64_t pfs_ctl_epoch(void)
 	return now;
 }
 
-/* The counts of an index; NULL: there was no such arena. Under lock. */
+/* The counts for an index; NULL: there was no such arena. Under lock. */
 static const struct pfs_arena_counts *counts_at(size_t index)
 {
 	begin();
