@@ -1,7 +1,7 @@
 /*
- * front.h - what stands behind malloc's names: the allocator as it is, or, in a library that counts
- * every block, counting and then the allocator. The caller is the address that a name's call
- * returns to.
+ * front.h - what malloc's names call: the allocator itself or, in a library that counts every
+ * block, the counting layer, which calls the allocator. `caller` is the return address of the
+ * name's call.
  */
 #ifndef PFS_MALLOC_FRONT_H
 #define PFS_MALLOC_FRONT_H
