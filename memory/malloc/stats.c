@@ -1,6 +1,6 @@
 /*
- * stats.c - the counts of pfs_malloc_count, from what is there: no call counts anything for them
- * (cache.h says how the rings tell).
+ * stats.c - the counts of pfs_malloc_count, derived from the allocator's state: no call counts
+ * anything for them (cache.h says how rings give the numbers of calls).
  */
 #include "stats.h"
 
@@ -75,7 +75,7 @@ static void add_arena(struct pfs_malloc_counts *counts, const struct pfs_arena_c
 		add_bin(counts, &arena->bins[class], &pfs_classes[class]);
 }
 
-/* taken: regions of a class that are not free in words: in use, or in a ring. */
+/* taken: by class, the regions that are not free in words: in use or in a ring. */
 static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_counts *rings,
 		      const uint64_t *taken)
 {
@@ -128,7 +128,8 @@ PFS_OWN void pfs_malloc_count(struct pfs_malloc_counts *counts)
 
 #define LOOK_SHARE 16u
 
-/* At the latest look that found more slabs than ever; of two at once the numbers may mix. */
+/* From the last look that found a new peak of slabs. If two threads look at once, the numbers may
+ * mix. */
 static _Atomic(uint64_t) peak_slab_bytes;
 static _Atomic(uint64_t) peak_live_bytes;
 static _Atomic(uint64_t) peak_cached_bytes;
@@ -150,7 +151,8 @@ static uint64_t slab_bytes(void)
 void pfs_stats_look(void)
 {
 	uint64_t bytes = slab_bytes();
-	uint64_t peak = pfs_load_relaxed(&peak_slab_bytes); /* relaxed: statistics, as all here */
+	/* relaxed: statistics, like all below */
+	uint64_t peak = pfs_load_relaxed(&peak_slab_bytes);
 	if (bytes <= peak + peak / LOOK_SHARE)
 		return;
 	struct pfs_malloc_counts counts;
