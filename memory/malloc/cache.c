@@ -160,7 +160,7 @@ static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 	for (; at < most; at++)
 		to[at] = from[at];
 	void *block = to[go - 1];
-	pfs_store_release(&ring->back, back); /* [D5] release, pairs with [D6]: as in set_back */
+	pfs_store_release(&ring->back, back); /* [D5] release, pairs with [D6]: as set_back */
 	pfs_bump_owned(&ring->allocated, go);
 	pfs_bump_owned(&ring->freed, go);
 	/* [D5] release, pairs with [D6]: up to here `inside` is the front's end. */

@@ -88,7 +88,7 @@ struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
 		if (slab != NULL)
 			pfs_hint_clear(&group->room, bit, &slab->summary, valid_words(slab));
 		else if (room != 0)
-			(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: there is no slab */
+			(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: no slab */
 		group = group_with_room(self);
 	}
 	return NULL;
@@ -262,7 +262,7 @@ void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab)
 	group->used &= ~bit;
 	if (group->number < self->group_with_hole)
 		self->group_with_hole = group->number;
-	(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: there is no slab */
+	(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: no slab */
 	self->slab_count--;
 	self->slabs_ended++;
 }
