@@ -195,59 +195,45 @@ struct pfs_arena *pfs_arena_choose(bool is_first)
 	return arena;
 }
 
-static void lock_arena(struct pfs_arena *self)
+static void set_lock(struct pfs_mutex *self, bool locked)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_lock(&self->bins[class].lock);
-	pfs_mutex_lock(&self->extents.lock);
+	if (locked)
+		pfs_mutex_lock(self);
+	else
+		pfs_mutex_unlock(self);
 }
 
-static void unlock_arena(struct pfs_arena *self)
+/* Each arena's locks `growing`, or all the others. */
+static void set_locks(bool growing, bool locked)
 {
-	pfs_mutex_unlock(&self->extents.lock);
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_unlock(&self->bins[class].lock);
-}
-
-static void lock_growing(struct pfs_arena *self)
-{
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_lock(&self->bins[class].growing);
-}
-
-static void unlock_growing(struct pfs_arena *self)
-{
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_unlock(&self->bins[class].growing);
-}
-
-static void for_each(void (*call)(struct pfs_arena *arena))
-{
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			call(arena);
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+			set_lock(growing ? &arena->bins[class].growing : &arena->bins[class].lock,
+				 locked);
+		if (!growing)
+			set_lock(&arena->extents.lock, locked);
 	}
 }
 
 void pfs_arenas_lock_growing(void)
 {
 	pfs_mutex_lock(&lock);
-	for_each(lock_growing);
+	set_locks(true, true);
 }
 
 void pfs_arenas_unlock_growing(void)
 {
-	for_each(unlock_growing);
+	set_locks(true, false);
 	pfs_mutex_unlock(&lock);
 }
 
 void pfs_arenas_lock(void)
 {
-	for_each(lock_arena);
+	set_locks(false, true);
 }
 
 void pfs_arenas_unlock(void)
 {
-	for_each(unlock_arena);
+	set_locks(false, false);
 }

@@ -20,9 +20,7 @@
 
 struct pfs_arena {
 	uint32_t number;
-	_Atomic(uint32_t) threads;      /* threads bound to it now */
-	_Atomic(uint64_t) ring_mallocs; /* of threads that have ended or moved: from their rings */
-	_Atomic(uint64_t) ring_frees;
+	_Atomic(uint32_t) threads;    /* threads bound to it now */
 	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
@@ -44,6 +42,17 @@ struct pfs_arena *pfs_arena_at(uint32_t number);
 
 /* The same, but NULL if it does not exist yet. */
 struct pfs_arena *pfs_arena_if_any(uint32_t number);
+
+/* The first existing arena after one, in the order of numbers; NULL is before all, and after all.
+ */
+static inline struct pfs_arena *pfs_arena_next(const struct pfs_arena *before)
+{
+	struct pfs_arena *arena = NULL;
+	uint32_t at = before != NULL ? before->number + 1 : 0;
+	for (; arena == NULL && at < pfs_arena_count(); at++)
+		arena = pfs_arena_if_any(at);
+	return arena;
+}
 
 /* Create one more. NULL: no memory, or there are PFS_ARENAS_MAX. */
 struct pfs_arena *pfs_arena_create(void);
@@ -83,10 +92,5 @@ static inline void pfs_arena_set_decay_ms(struct pfs_arena *self, enum pfs_exten
 /* The decay times of arenas created later. */
 int64_t pfs_arenas_decay_ms(enum pfs_extent_kind kind);
 void pfs_arenas_set_decay_ms(enum pfs_extent_kind kind, int64_t decay_ms);
-
-static inline struct pfs_extents *pfs_arena_extents(struct pfs_arena *self)
-{
-	return &self->extents;
-}
 
 #endif

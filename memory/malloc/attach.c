@@ -59,11 +59,9 @@ void pfs_caches_end(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	if (!is_alone)
 		(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
-			pfs_stock_empty(&arena->bins[class], true);
-	}
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_stocks_empty(arena);
 }
 
 struct pfs_cache_bytes pfs_cache_own_bytes(void)

@@ -60,7 +60,7 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 	pfs_mutex_lock(&self->lock);
 	uint32_t left = take_locked(self, slots, count);
 	pfs_mutex_unlock(&self->lock);
-	bool is_new = !pfs_extents_has_dirty(pfs_arena_extents(self->arena),
+	bool is_new = !pfs_extents_has_dirty(&self->arena->extents,
 					     pfs_classes[self->class].slab_bytes);
 	bool is_held = false;
 	if (left == count && is_new)

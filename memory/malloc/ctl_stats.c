@@ -25,30 +25,12 @@ static bool is_short; /* no memory for one of these */
 /* Every number of an arena is summed up, except the decay times: those say what new arenas get. */
 static void merge(const struct pfs_arena_counts *arena)
 {
-	merged.active += arena->active;
-	merged.dirty += arena->dirty;
-	merged.muzzy += arena->muzzy;
-	merged.retained += arena->retained;
-	merged.mapped += arena->mapped;
-	merged.resident += arena->resident;
-	merged.small += arena->small;
-	merged.small_takes += arena->small_takes;
-	merged.small_gives += arena->small_gives;
-	merged.large += arena->large;
-	merged.large_made += arena->large_made;
-	merged.large_freed += arena->large_freed;
-	merged.held += arena->held;
+	const uint64_t *from = (const uint64_t *)arena;
+	uint64_t *into = (uint64_t *)&merged;
+	for (size_t i = 0; i < offsetof(struct pfs_arena_counts, dirty_decay_ms) / sizeof(*from);
+	     i++)
+		into[i] += from[i];
 	merged.threads += arena->threads;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		struct pfs_bin_counts *into = &merged.bins[class];
-		const struct pfs_bin_counts *bin = &arena->bins[class];
-		into->taken_regions += bin->taken_regions;
-		into->takes += bin->takes;
-		into->gives += bin->gives;
-		into->refills += bin->refills;
-		into->slabs_made += bin->slabs_made;
-		into->slabs += bin->slabs;
-	}
 }
 
 static void note(uint32_t arena, const struct pfs_arena_counts *counts)

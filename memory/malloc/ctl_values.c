@@ -92,11 +92,10 @@ static bool is_all(size_t index)
 
 static void purge(size_t index)
 {
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = i == index || is_all(index) ? pfs_arena_if_any(i) : NULL;
-		if (arena != NULL)
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		if (arena->number == index || is_all(index))
 			(void)pfs_tick_purge(arena);
-	}
 }
 
 /* For an action, which neither reads nor writes a value; 0: do it. */

@@ -320,9 +320,6 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 		return NULL;
 	extent->is_zeroed = kind == PFS_EXTENT_RETAINED;
 	self->active_bytes += size_bytes;
-	if (self->active_bytes > self->active_peak_bytes)
-		self->active_peak_bytes = self->active_bytes;
-	self->taken_pages += size_bytes / PFS_OS_PAGE;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	return extent;
 }
@@ -411,9 +408,6 @@ static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, siz
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	extent->is_zeroed = false;
 	self->active_bytes += more_bytes;
-	if (self->active_bytes > self->active_peak_bytes)
-		self->active_peak_bytes = self->active_bytes;
-	self->taken_pages += more_bytes / PFS_OS_PAGE;
 	return true;
 }
 

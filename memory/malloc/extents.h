@@ -37,14 +37,12 @@ struct pfs_extents {
 	struct pfs_arena *arena;
 	struct pfs_extents_kind kinds[PFS_EXTENT_FREE_KINDS];
 	struct pfs_base_pool descriptors;
-	struct pfs_extent *all; /* every descriptor ever made */
-	size_t mapped_bytes;    /* address space of the arena */
-	size_t active_bytes;    /* of slabs and large blocks */
-	size_t active_peak_bytes;
+	struct pfs_extent *all;           /* every descriptor ever made */
+	size_t mapped_bytes;              /* address space of the arena */
+	size_t active_bytes;              /* of slabs and large blocks */
 	size_t large_bytes;               /* of large blocks, rounded up to classes */
 	uint64_t large_count, large_made; /* blocks now; blocks ever */
 	uint64_t purges, purged_pages;
-	uint64_t taken_pages; /* ever, from free extents: is the arena in use? */
 };
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);

@@ -161,7 +161,9 @@ PUBLIC size_t sallocx(const void *block, int flags)
 
 /* ---- free ---- */
 
-static void free_past_rings(void *block)
+/* Past the rings, or to an explicit cache. Large blocks bypass caches, and are counted where they
+ * are freed. */
+static void free_otherwise(const struct wish *wish, void *block)
 {
 	static const char call[] = "dallocx";
 	struct pfs_extent *extent = pfs_extent_of(block, call);
@@ -169,35 +171,24 @@ static void free_past_rings(void *block)
 		pfs_free_quick(block);
 		return;
 	}
-	struct pfs_cache *cache = pfs_cache_attached();
-	pfs_cache_note_freed(cache, extent->block_bytes);
-	pfs_blocks_give(&block, 1, call);
-	pfs_bump_owned(&cache->direct_frees, 1);
-}
-
-/* Large blocks bypass caches, and are counted where they are freed. */
-static void free_to_explicit(struct pfs_cache *cache, void *block)
-{
-	struct pfs_extent *extent = pfs_extent_of(block, "dallocx");
-	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
+	struct pfs_cache *own = pfs_cache_attached();
+	pfs_cache_note_freed(own, extent->block_bytes);
+	if (wish->way == WAY_EXPLICIT) {
+		(void)pfs_explicit_enter(wish->cache);
 		pfs_free_quick(block);
-		return;
+		pfs_explicit_leave(own);
+	} else {
+		pfs_blocks_give(&block, 1, call);
+		pfs_bump_owned(&own->direct_frees, 1);
 	}
-	uint32_t bytes = extent->block_bytes;
-	struct pfs_cache *own = pfs_explicit_enter(cache);
-	pfs_free_quick(block);
-	pfs_explicit_leave(own);
-	pfs_cache_note_freed(own, bytes);
 }
 
 PUBLIC void dallocx(void *block, int flags)
 {
 	struct wish wish = { .way = WAY_RINGS };
 	read_cache(&wish, (uint32_t)flags >> TCACHE_SHIFT & TCACHE_BITS);
-	if (wish.way == WAY_EXPLICIT && block != NULL)
-		free_to_explicit(wish.cache, block);
-	else if (wish.way == WAY_PAST_RINGS && block != NULL)
-		free_past_rings(block);
+	if (wish.way != WAY_RINGS && block != NULL)
+		free_otherwise(&wish, block);
 	else
 		pfs_free_quick(block);
 }

@@ -207,7 +207,7 @@ static void slab_forget(struct pfs_extent *slab, uint32_t class)
 struct pfs_extent *pfs_slab_new(struct pfs_bin *self)
 {
 	const struct pfs_class *class = &pfs_classes[self->class];
-	struct pfs_extents *extents = pfs_arena_extents(self->arena);
+	struct pfs_extents *extents = &self->arena->extents;
 	struct pfs_extent *slab = pfs_extents_take(extents, class->slab_bytes, PFS_OS_PAGE);
 	if (slab == NULL)
 		return NULL;
@@ -251,7 +251,7 @@ void pfs_slab_end(struct pfs_extent *slab)
 	slab_forget(slab, slab->class);
 	pfs_map_set_all(slab->base, slab->size_bytes, NULL, 0);
 	pfs_map_set_ends(slab->base, slab->size_bytes, slab);
-	pfs_extents_give(pfs_arena_extents(pfs_extent_arena(slab)), slab, PFS_EXTENT_DIRTY);
+	pfs_extents_give(&pfs_extent_arena(slab)->extents, slab, PFS_EXTENT_DIRTY);
 }
 
 void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab)

@@ -104,16 +104,14 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	memset(counts, 0, sizeof(*counts));
 	pfs_lock(PFS_LOCK_TICK); /* a tick moves blocks from rings to words */
 	pfs_caches_count(&rings);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		count_arena(arena, &one);
 		add_arena(counts, &one);
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			taken[class] += one.bins[class].taken_regions;
 		if (note != NULL)
-			note(i, &one);
+			note(arena->number, &one);
 	}
 	pfs_unlock(PFS_LOCK_TICK);
 	add_rings(counts, &rings, taken);
@@ -137,10 +135,8 @@ static _Atomic(uint64_t) peak_cached_bytes;
 static uint64_t slab_bytes(void)
 {
 	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		pfs_mutex_lock(&arena->extents.lock);
 		bytes += arena->extents.active_bytes - arena->extents.large_bytes;
 		pfs_mutex_unlock(&arena->extents.lock);

@@ -17,9 +17,9 @@ struct pfs_arena_counts {
 	uint64_t resident;                               /* active and dirty */
 	uint64_t held; /* bytes in the rings of its threads, including blocks of other arenas */
 	uint64_t purges, purged_pages;
-	int64_t dirty_decay_ms, muzzy_decay_ms;
-	uint32_t threads;
 	struct pfs_bin_counts bins[PFS_SMALL_COUNT];
+	int64_t dirty_decay_ms, muzzy_decay_ms; /* all above are uint64_t, and summed up as such */
+	uint32_t threads;
 };
 
 /*

@@ -144,6 +144,12 @@ void pfs_stock_empty(struct pfs_bin *bin, bool all)
 	give(bin, go);
 }
 
+void pfs_stocks_empty(struct pfs_arena *arena)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+		pfs_stock_empty(&arena->bins[class], true);
+}
+
 void pfs_stocks_shrink(struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
@@ -155,8 +161,6 @@ void pfs_stocks_shrink(struct pfs_arena *arena)
 	pfs_mutex_lock(&arena->extents.lock);
 	bool is_little = bytes <= arena->extents.active_bytes / SHARE;
 	pfs_mutex_unlock(&arena->extents.lock);
-	if (is_little)
-		return;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_stock_empty(&arena->bins[class], true);
+	if (!is_little)
+		pfs_stocks_empty(arena);
 }

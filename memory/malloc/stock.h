@@ -55,6 +55,9 @@ uint32_t pfs_stock_take(struct pfs_stock *self, void **slots, uint32_t count);
 /* Move blocks to the words: all, or those not needed since the last call without `all`. */
 void pfs_stock_empty(struct pfs_bin *bin, bool all);
 
+/* All stocks of an arena, all their blocks. */
+void pfs_stocks_empty(struct pfs_arena *arena);
+
 /* An arena is about to take new memory: empty its stocks if they hold much. Under no lock but a
  * bin's `growing`. */
 void pfs_stocks_shrink(struct pfs_arena *arena);

@@ -134,21 +134,15 @@ static void tick_locked(void)
 {
 	static size_t low[PFS_ARENAS_MAX] PFS_SELDOM;    /* under lock */
 	static size_t before[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
-	uint32_t count = pfs_arena_count();
-	for (uint32_t i = 0; i < count; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
-		low[i] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
-		before[i] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		low[arena->number] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
+		before[arena->number] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
 	}
 	(void)pfs_caches_tick(false);
-	for (uint32_t i = 0; i < count; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		tick_bins(arena, false);
-		purge(arena, low[i], before[i]);
+		purge(arena, low[arena->number], before[arena->number]);
 	}
 }
 
@@ -179,11 +173,9 @@ size_t pfs_tick_all(void)
 	size_t gone = 0;
 	pfs_lock(PFS_LOCK_TICK);
 	(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			gone += purge_all(arena);
-	}
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		gone += purge_all(arena);
 	pfs_unlock(PFS_LOCK_TICK);
 	return gone;
 }
@@ -195,10 +187,8 @@ static bool can_help(size_t size_bytes)
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		return size_bytes <= limit.rlim_cur;
 	size_t mapped = 0;
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		pfs_mutex_lock(&arena->extents.lock);
 		mapped += arena->extents.mapped_bytes;
 		pfs_mutex_unlock(&arena->extents.lock);
@@ -211,11 +201,9 @@ bool pfs_tick_emergency(size_t size_bytes, uint32_t tries)
 	if (tries == TRIES_MOST || !can_help(size_bytes))
 		return false;
 	size_t gone = pfs_tick_all();
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			gone += pfs_extents_unmap(&arena->extents);
-	}
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		gone += pfs_extents_unmap(&arena->extents);
 	return gone != 0 || tries == 0; /* another thread may have given memory back */
 }
 

@@ -63,16 +63,11 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 	pfs_start();
 	pfs_lock(PFS_LOCK_TICK); /* a concurrent tick would end slabs */
 	(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
-			pfs_stock_empty(&arena->bins[class], true);
-	}
-	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
-		walk.arena = i;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_stocks_empty(arena);
+	while (!walk.is_over && (arena = pfs_arena_next(arena)) != NULL) {
+		walk.arena = arena->number;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class ++)
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
