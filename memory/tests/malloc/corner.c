@@ -68,24 +68,40 @@ void corner_note(const char *format, ...)
 	va_end(arguments);
 }
 
-int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count)
+static struct corner *first, **end = &first;
+
+void corner_add(struct corner *corner)
+{
+	*end = corner;
+	end = &corner->next;
+}
+
+int corner_main(int argc, char **argv)
 {
 	static const struct rlimit no_core;
+	bool lists = argc == 2 && strcmp(argv[1], "--list") == 0;
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	for (size_t i = 0; i < corner_count; i++) {
-		if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-			(void)printf("%s\n", corners[i].name);
-		} else if (argc == 2 && strcmp(argv[1], corners[i].name) == 0) {
-			running = corners[i].name;
-			corners[i].run();
+	for (struct corner *corner = first; corner != NULL; corner = corner->next) {
+		if (lists) {
+			(void)printf("%s\n", corner->name);
+		} else if (argc == 2 && strcmp(argv[1], corner->name) == 0) {
+			running = corner->name;
+			if (corner->before != NULL)
+				corner->before();
+			corner->run();
 			say("ok", note);
 			return 0;
 		}
 	}
-	if (argc == 2 && strcmp(argv[1], "--list") == 0)
+	if (lists)
 		return 0;
 	(void)fprintf(stderr, "usage: %s NAME | --list\n", argv[0]);
 	return 2;
+}
+
+__attribute__((weak)) int main(int argc, char **argv)
+{
+	return corner_main(argc, argv);
 }
 
 void corner_threads(unsigned count, void *(*body)(void *), void *argument)

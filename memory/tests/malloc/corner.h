@@ -1,10 +1,10 @@
 /*
- * corner.h - what the corner programs share: named subtests, one of them a process.
+ * corner.h - what the corner programs share: named subtests, each run in a process of its own.
  *
- * A program hands its table to corner_main. `corner_x NAME` runs one subtest and prints
- * "ok NAME", "ok NAME: note", "late NAME: why" (right, but after harm), "failed NAME: why" or
- * "skipped NAME: why"; `--list` names them all.
- * What is said about a failure goes out by write(2): the malloc under test may be broken.
+ * A program defines its subtests by CORNER; main is in corner.c. `corner_x NAME` runs one subtest
+ * and prints "ok NAME", "ok NAME: note", "late NAME: why" (right, but after harm),
+ * "failed NAME: why" or "skipped NAME: why"; `--list` names them all. Failures are reported by
+ * write(2), because the malloc under test may be broken.
  */
 #ifndef CORNER_H
 #define CORNER_H
@@ -19,10 +19,26 @@ extern "C" {
 struct corner {
 	const char *name;
 	void (*run)(void);
+	void (*before)(void); /* skips the subtest where it cannot run; or NULL */
+	struct corner *next;
 };
 
-/* The exit code: 0 ok or late, 1 failed (by an exit at once), 2 no such subtest, 77 skipped. */
-int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count);
+void corner_add(struct corner *corner);
+
+/* Define a subtest: CORNER(name) { body }. */
+#define CORNER(name) CORNER_AFTER(name, NULL)
+#define CORNER_AFTER(name, before)                                          \
+	static void name(void);                                             \
+	static struct corner corner_##name = { #name, name, before, NULL }; \
+	__attribute__((constructor)) static void add_##name(void)           \
+	{                                                                   \
+		corner_add(&corner_##name);                                 \
+	}                                                                   \
+	static void name(void)
+
+/* The exit code: 0 ok or late, 1 failed (by an exit at once), 2 no such subtest, 77 skipped. Of
+ * each program, unless it has a main of its own. */
+int corner_main(int argc, char **argv);
 
 /* In any thread, and in forked children: the first one that fails is what counts. */
 __attribute__((noreturn, format(printf, 1, 2))) void corner_fail(const char *format, ...);

@@ -22,14 +22,14 @@ static void check_zero(const unsigned char *block, size_t size, const char *when
 		CORNER_CHECK(block[i] == 0, "%s: byte %zu of %zu is %d", when, i, size, block[i]);
 }
 
-static void calloc_fresh(void)
+CORNER(calloc_fresh)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++)
 		check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
 }
 
 /* Each size comes back out of memory that was written full, by one size or by another. */
-static void calloc_recycled(void)
+CORNER(calloc_recycled)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		size_t count = sizes[i] > 65536 ? 4 : 300;
@@ -52,7 +52,7 @@ static void calloc_recycled(void)
 	}
 }
 
-static void calloc_after_trim(void)
+CORNER(calloc_after_trim)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		unsigned char *block = malloc(sizes[i]);
@@ -65,7 +65,7 @@ static void calloc_after_trim(void)
 	}
 }
 
-static void realloc_keeps(void)
+CORNER(realloc_keeps)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		for (size_t k = 0; k < SIZE_COUNT; k++) {
@@ -85,7 +85,7 @@ static void realloc_keeps(void)
 }
 
 /* A buffer that grows by one and a half, and then shrinks, beside neighbours. */
-static void realloc_walk(void)
+CORNER(realloc_walk)
 {
 	unsigned char *block = malloc(16);
 	void *neighbours[64];
@@ -110,7 +110,7 @@ static void realloc_walk(void)
 	free(block);
 }
 
-static void realloc_aligned(void)
+CORNER(realloc_aligned)
 {
 	for (size_t alignment = 32; alignment <= (size_t)1 << 21; alignment *= 4) {
 		for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -126,7 +126,7 @@ static void realloc_aligned(void)
 }
 
 /* As glibc: it frees, and says NULL without an error. That it frees shows in the memory. */
-static void realloc_zero(void)
+CORNER(realloc_zero)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		void *block = malloc(sizes[i]);
@@ -148,7 +148,7 @@ static void realloc_zero(void)
 	CORNER_CHECK(after < before + ((size_t)16 << 20), "%zu bytes were kept", after - before);
 }
 
-static void realloc_null(void)
+CORNER(realloc_null)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		unsigned char *block = realloc(NULL, sizes[i]);
@@ -161,7 +161,7 @@ static void realloc_null(void)
 }
 
 /* All of it may be written, and belongs to nobody else. */
-static void usable_size(void)
+CORNER(usable_size)
 {
 	CORNER_CHECK(malloc_usable_size(NULL) == 0, "of NULL: %zu", malloc_usable_size(NULL));
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -184,7 +184,7 @@ static void usable_size(void)
 	}
 }
 
-static void usable_kept_by_realloc(void)
+CORNER(usable_kept_by_realloc)
 {
 	for (size_t size = 16; size < (size_t)2 << 20; size = size * 5 / 4) {
 		unsigned char *block = malloc(size);
@@ -195,22 +195,4 @@ static void usable_kept_by_realloc(void)
 		CORNER_CHECK(malloc_usable_size(block) > usable, "%zu did not grow", size);
 		free(block);
 	}
-}
-
-static const struct corner corners[] = {
-	{ "calloc_fresh", calloc_fresh },
-	{ "calloc_recycled", calloc_recycled },
-	{ "calloc_after_trim", calloc_after_trim },
-	{ "realloc_keeps", realloc_keeps },
-	{ "realloc_walk", realloc_walk },
-	{ "realloc_aligned", realloc_aligned },
-	{ "realloc_zero", realloc_zero },
-	{ "realloc_null", realloc_null },
-	{ "usable_size", usable_size },
-	{ "usable_kept_by_realloc", usable_kept_by_realloc },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

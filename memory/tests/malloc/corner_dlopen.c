@@ -42,7 +42,7 @@ static void loaded_once(void)
 	CORNER_CHECK(dlclose(self.handle) == 0, "%s", dlerror());
 }
 
-static void loaded_repeatedly(void)
+CORNER(loaded_repeatedly)
 {
 	for (int i = 0; i < CYCLES; i++)
 		loaded_once();
@@ -62,7 +62,7 @@ static void *use_loaded(void *opaque)
 	return NULL;
 }
 
-static void loaded_in_threads(void)
+CORNER(loaded_in_threads)
 {
 	for (int i = 0; i < CYCLES / 2; i++) {
 		struct loaded self = load();
@@ -79,7 +79,7 @@ static void *load_and_use(void *unused)
 	return NULL;
 }
 
-static void loaded_by_threads(void)
+CORNER(loaded_by_threads)
 {
 	corner_threads(4, load_and_use, NULL);
 }
@@ -91,7 +91,7 @@ static void loaded_beside_forks(void *unused)
 	corner_threads(2, load_and_use, NULL);
 }
 
-static void loaded_in_child(void)
+CORNER(loaded_in_child)
 {
 	struct loaded self = load();
 	(void)self.use(10);
@@ -100,7 +100,7 @@ static void loaded_in_child(void)
 }
 
 /* Left open at exit: its destructors run after the program's. */
-static void loaded_until_exit(void)
+CORNER(loaded_until_exit)
 {
 	struct loaded self = load();
 	CORNER_CHECK(self.use(100) == 1, "its data is wrong");
@@ -165,7 +165,7 @@ static void *use_heap(void *opaque)
 	return NULL;
 }
 
-static void allocator_loaded(void)
+CORNER(allocator_loaded)
 {
 	struct heap self = load_heap("allocator_loaded");
 	(void)use_heap(&self);
@@ -186,7 +186,7 @@ static void *use_and_outlive(void *unused)
 	return NULL;
 }
 
-static void allocator_closed(void)
+CORNER(allocator_closed)
 {
 	pthread_t threads[4];
 	closing = load_heap("allocator_closed");
@@ -214,7 +214,7 @@ static void *use_late(void *unused)
 	return NULL;
 }
 
-static void allocator_loaded_late(void)
+CORNER(allocator_loaded_late)
 {
 	pthread_t threads[4];
 	restart("allocator_loaded_late");
@@ -226,20 +226,4 @@ static void allocator_loaded_late(void)
 	(void)pthread_barrier_wait(&met);
 	for (int i = 0; i < 4; i++)
 		(void)pthread_join(threads[i], NULL);
-}
-
-static const struct corner corners[] = {
-	{ "loaded_repeatedly", loaded_repeatedly },
-	{ "loaded_in_threads", loaded_in_threads },
-	{ "loaded_by_threads", loaded_by_threads },
-	{ "loaded_in_child", loaded_in_child },
-	{ "loaded_until_exit", loaded_until_exit },
-	{ "allocator_loaded", allocator_loaded },
-	{ "allocator_closed", allocator_closed },
-	{ "allocator_loaded_late", allocator_loaded_late },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -58,13 +58,13 @@ static void grow_all(unsigned char byte)
 		     moved);
 }
 
-static void realloc_adds_zeroes(void)
+CORNER(realloc_adds_zeroes)
 {
 	with_options("realloc_adds_zeroes", "zero:true");
 	grow_all(0);
 }
 
-static void realloc_adds_junk(void)
+CORNER(realloc_adds_junk)
 {
 	with_options("realloc_adds_junk", "junk:true");
 	grow_all(0xa5);
@@ -86,7 +86,7 @@ static void rings_are(bool wanted, const char *when)
 	CORNER_CHECK(answer == wanted, "%s the caller has rings %s", when, answer ? "on" : "off");
 }
 
-static void perturb_on_and_off(void)
+CORNER(perturb_on_and_off)
 {
 	je_must_be_ours();
 	rings_are(true, "at first");
@@ -98,23 +98,11 @@ static void perturb_on_and_off(void)
 }
 
 /* The option tcache holds whatever M_PERTURB was. */
-static void perturb_keeps_tcache(void)
+CORNER(perturb_keeps_tcache)
 {
 	with_options("perturb_keeps_tcache", "tcache:false");
 	rings_are(false, "with tcache:false");
 	(void)mallopt(M_PERTURB, 1);
 	(void)mallopt(M_PERTURB, 0);
 	rings_are(false, "after M_PERTURB");
-}
-
-static const struct corner corners[] = {
-	{ "realloc_adds_zeroes", realloc_adds_zeroes },
-	{ "realloc_adds_junk", realloc_adds_junk },
-	{ "perturb_on_and_off", perturb_on_and_off },
-	{ "perturb_keeps_tcache", perturb_keeps_tcache },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

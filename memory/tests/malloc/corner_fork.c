@@ -181,27 +181,27 @@ static void fork_beside(void *(*body)(void *), void (*in_child)(void *))
 	churn(1, 2000);
 }
 
-static void fork_allocating(void)
+CORNER(fork_allocating)
 {
 	fork_beside(churn_until_stopped, child_allocates);
 }
 
-static void fork_stdio(void)
+CORNER(fork_stdio)
 {
 	fork_beside(flush_until_stopped, child_flushes);
 }
 
-static void fork_getline(void)
+CORNER(fork_getline)
 {
 	fork_beside(read_or_flush_until_stopped, child_flushes);
 }
 
-static void fork_ending(void)
+CORNER(fork_ending)
 {
 	fork_beside(start_until_stopped, child_allocates);
 }
 
-static void fork_child_threads(void)
+CORNER(fork_child_threads)
 {
 	fork_beside(churn_until_stopped, child_starts);
 }
@@ -215,7 +215,7 @@ static void child_forks(void *left)
 	churn(5, 300);
 }
 
-static void fork_nested(void)
+CORNER(fork_nested)
 {
 	crowd_start(churn_until_stopped);
 	for (unsigned i = 0; i < 10; i++) {
@@ -236,7 +236,7 @@ static void *fork_here(void *unused)
 }
 
 /* corner_threads of the child uses a table that only forking threads share: they fork copies. */
-static void fork_in_threads(void)
+CORNER(fork_in_threads)
 {
 	pthread_t threads[3];
 	for (int i = 0; i < 3; i++)
@@ -277,7 +277,7 @@ static void child_frees(void *unused)
 }
 
 /* The child frees what threads allocated that it does not have; the parent still has it all. */
-static void fork_child_frees(void)
+CORNER(fork_child_frees)
 {
 	(void)pthread_barrier_init(&filled, NULL, CROWD + 1);
 	crowd_start(fill_and_wait);
@@ -320,7 +320,7 @@ static void child_ends(void *unused)
 
 /* What threads cached costs a child nothing that ends, or calls exec; and is there for one that
  * goes on. */
-static void fork_beside_caches(void)
+CORNER(fork_beside_caches)
 {
 	pthread_t sleepers[SLEEPERS];
 	(void)pthread_barrier_init(&filled, NULL, SLEEPERS + 1);
@@ -339,7 +339,7 @@ static void fork_beside_caches(void)
 }
 
 /* Handlers that allocate, of a program that registers them late. */
-static void fork_atfork(void)
+CORNER(fork_atfork)
 {
 	CORNER_CHECK(pthread_atfork(atfork_churns, atfork_churns, atfork_churns) == 0, "atfork");
 	fork_beside(churn_until_stopped, child_allocates);
@@ -369,7 +369,7 @@ static void *hold_and_churn_until_stopped(void *unused)
 
 /* A lock that others hold while they allocate, and that a fork waits for: with the allocator's own
  * locks taken first, nobody would go on. Registered while there is one thread. */
-static void fork_ordered(void)
+CORNER(fork_ordered)
 {
 	CORNER_CHECK(pthread_atfork(hold, let_go, let_go) == 0, "atfork");
 	fork_beside(hold_and_churn_until_stopped, child_allocates);
@@ -384,7 +384,7 @@ static void *fork_only(void *unused)
 }
 
 /* All that the program's second thread does is to fork, while the first is inside of malloc. */
-static void fork_alone(void)
+CORNER(fork_alone)
 {
 	pthread_t thread;
 	stopping = 0;
@@ -393,7 +393,7 @@ static void fork_alone(void)
 	(void)pthread_join(thread, NULL);
 }
 
-static void fork_spawn(void)
+CORNER(fork_spawn)
 {
 	extern char **environ;
 	crowd_start(churn_until_stopped);
@@ -411,33 +411,11 @@ static void fork_spawn(void)
 }
 
 /* A program with one thread, and a child that lives on after it, as a daemon does. */
-static void fork_single(void)
+CORNER(fork_single)
 {
 	churn(1, 1000);
 	for (int i = 0; i < 30; i++) {
 		corner_child(child_starts, NULL, HANG_SECONDS);
 		corner_child(child_flushes, NULL, HANG_SECONDS);
 	}
-}
-
-static const struct corner corners[] = {
-	{ "fork_single", fork_single },
-	{ "fork_allocating", fork_allocating },
-	{ "fork_stdio", fork_stdio },
-	{ "fork_getline", fork_getline },
-	{ "fork_ending", fork_ending },
-	{ "fork_child_threads", fork_child_threads },
-	{ "fork_child_frees", fork_child_frees },
-	{ "fork_beside_caches", fork_beside_caches },
-	{ "fork_nested", fork_nested },
-	{ "fork_in_threads", fork_in_threads },
-	{ "fork_atfork", fork_atfork },
-	{ "fork_ordered", fork_ordered },
-	{ "fork_alone", fork_alone },
-	{ "fork_spawn", fork_spawn },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

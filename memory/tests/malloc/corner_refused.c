@@ -111,27 +111,18 @@ static void refused_at_start(const char *name, unsigned call, unsigned error)
 		corner_threads(3, work, NULL);
 }
 
-#define REFUSALS(each)                                                              \
-	each(membarrier, SYS_membarrier, ENOSYS) each(madvise, SYS_madvise, EINVAL) \
-		each(mremap, SYS_mremap, ENOSYS) each(clone, SYS_clone3, EAGAIN)    \
-			each(questions, SYS_getcpu, EPERM)
-
 #define REFUSAL(name, call, error)                                \
-	static void name##_later(void)                            \
+	CORNER(name##_later)                                      \
 	{                                                         \
 		refused_later(call, error);                       \
 	}                                                         \
-	static void name##_at_start(void)                         \
+	CORNER(name##_at_start)                                   \
 	{                                                         \
 		refused_at_start(#name "_at_start", call, error); \
 	}
-REFUSALS(REFUSAL)
 
-#define ENTRIES(name, call, error) \
-	{ #name "_later", name##_later }, { #name "_at_start", name##_at_start },
-static const struct corner corners[] = { REFUSALS(ENTRIES) };
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
-}
+REFUSAL(membarrier, SYS_membarrier, ENOSYS)
+REFUSAL(madvise, SYS_madvise, EINVAL)
+REFUSAL(mremap, SYS_mremap, ENOSYS)
+REFUSAL(clone, SYS_clone3, EAGAIN)
+REFUSAL(questions, SYS_getcpu, EPERM)

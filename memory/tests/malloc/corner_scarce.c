@@ -84,7 +84,7 @@ static void sizes_in_turn(size_t at_least)
 	}
 }
 
-static void address_space_sizes(void)
+CORNER(address_space_sizes)
 {
 	free(malloc(100));
 	limit_address_space(ROOM);
@@ -92,7 +92,7 @@ static void address_space_sizes(void)
 }
 
 /* Counts what overcommit_memory=2 counts, too: private writable mappings. */
-static void data_limit_sizes(void)
+CORNER(data_limit_sizes)
 {
 	free(malloc(100));
 	const struct rlimit at = { ROOM, ROOM };
@@ -101,7 +101,7 @@ static void data_limit_sizes(void)
 }
 
 /* All sizes mixed, and each way to ask for memory, at the limit. */
-static void address_space_calls(void)
+CORNER(address_space_calls)
 {
 	struct heap heap = { 0 };
 	limit_address_space(ROOM);
@@ -128,7 +128,7 @@ static void address_space_calls(void)
 }
 
 /* Nobody looks whether a shrink failed: without memory the block stays as it is, and where. */
-static void address_space_shrinks(void)
+CORNER(address_space_shrinks)
 {
 	static const size_t sizes[] = { 100, 1000, 14000, 100000, 3000000 };
 	enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
@@ -178,7 +178,7 @@ static void *fill_beside_others(void *unused)
 	return NULL;
 }
 
-static void address_space_threads(void)
+CORNER(address_space_threads)
 {
 	(void)pthread_barrier_init(&met, NULL, CROWD);
 	limit_address_space(ROOM + ((size_t)8 << 20));
@@ -212,7 +212,7 @@ static void start_some(void)
 }
 
 /* The stacks were made before; thread starts reuse them. */
-static void address_space_new_threads(void)
+CORNER(address_space_new_threads)
 {
 	struct heap heap = { 0 };
 	start_some();
@@ -237,7 +237,7 @@ static void begin_again(const char *subtest)
 }
 
 /* From the very start: the program runs under the limit before its first malloc. */
-static void small_from_the_start(void)
+CORNER(small_from_the_start)
 {
 	struct heap heap = { 0 };
 	if (getenv("CORNER_AGAIN") == NULL) {
@@ -252,7 +252,7 @@ static void small_from_the_start(void)
 }
 
 /* Mappings are too many, not too large: vm.max_map_count. What is unmapped splits others. */
-static void mappings_exhausted(void)
+CORNER(mappings_exhausted)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 70000;
 	struct heap heap = { 0 };
@@ -276,7 +276,7 @@ static void mappings_exhausted(void)
 }
 
 /* For a guest, or with CORNER_OVERCOMMIT set: the setting is the whole machine's. */
-static void overcommit_never(void)
+CORNER(overcommit_never)
 {
 	struct heap heap = { 0 };
 	FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
@@ -294,7 +294,7 @@ static void overcommit_never(void)
 }
 
 /* With all memory locked nothing can go back to the system, and what is mapped is resident. */
-static void locked_memory(void)
+CORNER(locked_memory)
 {
 	struct heap heap = { 0 };
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
@@ -321,22 +321,4 @@ static void locked_memory(void)
 			free(zeroes);
 		}
 	}
-}
-
-static const struct corner corners[] = {
-	{ "address_space_sizes", address_space_sizes },
-	{ "address_space_calls", address_space_calls },
-	{ "address_space_shrinks", address_space_shrinks },
-	{ "address_space_threads", address_space_threads },
-	{ "address_space_new_threads", address_space_new_threads },
-	{ "small_from_the_start", small_from_the_start },
-	{ "data_limit_sizes", data_limit_sizes },
-	{ "mappings_exhausted", mappings_exhausted },
-	{ "overcommit_never", overcommit_never },
-	{ "locked_memory", locked_memory },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

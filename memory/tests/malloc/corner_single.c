@@ -43,7 +43,7 @@ static unsigned thread_count(void)
 	return count;
 }
 
-static void one_thread(void)
+CORNER(one_thread)
 {
 	work();
 	CORNER_CHECK(thread_count() == 1, "%u threads", thread_count());
@@ -58,23 +58,23 @@ static void must_unshare(int flags, const char *what)
 	corner_skip("unshare(%s): %s", what, strerror(errno));
 }
 
-static void unshare_user(void)
+CORNER(unshare_user)
 {
 	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
 	work();
 }
 
-static void unshare_memory(void)
+CORNER(unshare_memory)
 {
 	must_unshare(CLONE_VM, "CLONE_VM");
 }
 
-static void unshare_thread(void)
+CORNER(unshare_thread)
 {
 	must_unshare(CLONE_THREAD, "CLONE_THREAD");
 }
 
-static void setns_user(void)
+CORNER(setns_user)
 {
 	int ready[2], done[2], status = 0;
 	char byte = 0, path[64];
@@ -107,7 +107,7 @@ static void unshare_in_child(void *unused)
 	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
 }
 
-static void unshare_after_fork(void)
+CORNER(unshare_after_fork)
 {
 	if (unshare(0) != 0)
 		corner_skip("no unshare");
@@ -122,15 +122,4 @@ static void unshare_after_fork(void)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		_exit(77);
 	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
-}
-
-static const struct corner corners[] = {
-	{ "one_thread", one_thread },         { "unshare_user", unshare_user },
-	{ "unshare_memory", unshare_memory }, { "unshare_thread", unshare_thread },
-	{ "setns_user", setns_user },         { "unshare_after_fork", unshare_after_fork },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -43,7 +43,7 @@ static void *use_once(void *unused)
 	return NULL;
 }
 
-static void threads_short_lived(void)
+CORNER(threads_short_lived)
 {
 	corner_threads(4, use_once, NULL);
 	size_t before = corner_resident_bytes(), address = corner_address_bytes();
@@ -74,7 +74,7 @@ static void *leave_one(void *unused)
 	return NULL;
 }
 
-static void threads_leave_blocks(void)
+CORNER(threads_leave_blocks)
 {
 	for (unsigned round = 0; round < 5; round++) {
 		left_count = 0;
@@ -100,7 +100,7 @@ static void *use_and_meet(void *unused)
 	return NULL;
 }
 
-static void threads_at_once(void)
+CORNER(threads_at_once)
 {
 	(void)pthread_barrier_init(&met, NULL, AT_ONCE);
 	corner_threads(AT_ONCE, use_and_meet, NULL);
@@ -121,7 +121,7 @@ static void *use_all_sizes(void *unused)
 }
 
 /* The thread-local data of libraries is cut out of the stack: large ones leave none here. */
-static void threads_smallest_stack(void)
+CORNER(threads_smallest_stack)
 {
 	pthread_attr_t attributes;
 	(void)pthread_attr_init(&attributes);
@@ -149,7 +149,7 @@ static void *wait_for_cancel(void *unused)
 	return NULL;
 }
 
-static void threads_cancelled(void)
+CORNER(threads_cancelled)
 {
 	(void)sem_init(&go_on, 0, 0);
 	for (int i = 0; i < 200; i++) {
@@ -185,7 +185,7 @@ static void leave_workers(void *unused)
 	pthread_exit(NULL);
 }
 
-static void threads_outlive_main(void)
+CORNER(threads_outlive_main)
 {
 	corner_child(leave_workers, NULL, 10);
 }
@@ -203,7 +203,7 @@ static void *fork_and_return(void *status)
 	return NULL;
 }
 
-static void threads_fork_and_return(void)
+CORNER(threads_fork_and_return)
 {
 	int status = 1;
 	pthread_t thread;
@@ -235,7 +235,7 @@ static void *work_a_while(void *unused)
 }
 
 /* All threads of the program block it: it must stay pending. */
-static void signals_stay_pending(void)
+CORNER(signals_stay_pending)
 {
 	static const int signals[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGPROF };
 	sigset_t set, pending;
@@ -269,7 +269,7 @@ static unsigned long long blocked_by(const char *task)
 }
 
 /* A thread of the allocator's own blocks all that can be blocked, but for faults. */
-static void signals_masked(void)
+CORNER(signals_masked)
 {
 	unsigned others = 0;
 	const unsigned long long faults = (1ULL << (SIGSEGV - 1)) | (1ULL << (SIGBUS - 1)) |
@@ -288,21 +288,4 @@ static void signals_masked(void)
 	}
 	(void)closedir(tasks);
 	corner_note("%u threads of its own", others);
-}
-
-static const struct corner corners[] = {
-	{ "threads_short_lived", threads_short_lived },
-	{ "threads_at_once", threads_at_once },
-	{ "threads_leave_blocks", threads_leave_blocks },
-	{ "threads_smallest_stack", threads_smallest_stack },
-	{ "threads_cancelled", threads_cancelled },
-	{ "threads_outlive_main", threads_outlive_main },
-	{ "threads_fork_and_return", threads_fork_and_return },
-	{ "signals_stay_pending", signals_stay_pending },
-	{ "signals_masked", signals_masked },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -40,6 +40,9 @@ static inline void je_must_be_ours(void)
 		corner_skip("no option tick_ms");
 }
 
+#define JE_CORNER(name) CORNER_AFTER(name, je_must_be_there)
+#define OUR_CORNER(name) CORNER_AFTER(name, je_must_be_ours)
+
 static inline void je_read(const char *name, void *value, size_t bytes)
 {
 	size_t length = bytes;
