@@ -1,5 +1,6 @@
 /*
- * corner.c - subtests by name, failures by write(2), threads and children that are waited for.
+ * corner.c - runs subtests by name, reports failures by write(2), and waits for threads and
+ * children.
  */
 #define _GNU_SOURCE
 #include "corner.h"

@@ -40,11 +40,11 @@ void corner_add(struct corner *corner);
  * each program, unless it has a main of its own. */
 int corner_main(int argc, char **argv);
 
-/* In any thread, and in forked children: the first one that fails is what counts. */
+/* Callable in any thread and in forked children; the first failure counts. */
 __attribute__((noreturn, format(printf, 1, 2))) void corner_fail(const char *format, ...);
 __attribute__((noreturn, format(printf, 1, 2))) void corner_skip(const char *format, ...);
 __attribute__((noreturn, format(printf, 1, 2))) void corner_late(const char *format, ...);
-/* Stands behind "ok NAME: ". */
+/* Is printed after "ok NAME: ". */
 __attribute__((format(printf, 1, 2))) void corner_note(const char *format, ...);
 
 #define CORNER_CHECK(condition, ...)              \
@@ -53,21 +53,22 @@ __attribute__((format(printf, 1, 2))) void corner_note(const char *format, ...);
 			corner_fail(__VA_ARGS__); \
 	} while (0)
 
-/* Starts threads with body(argument), and waits for them. */
+/* Start threads with body(argument) and wait for them. */
 void corner_threads(unsigned count, void *(*body)(void *), void *argument);
 
-/* Forks a child that runs body and exits; it must exit with 0 within seconds. */
+/* Fork a child that runs body and exits; it must exit with 0 within `seconds`. */
 void corner_child(void (*body)(void *), void *argument, unsigned seconds);
 
-/* Bytes in the resident set, and of address space. */
+/* Bytes of the resident set, and of the address space. */
 size_t corner_resident_bytes(void);
 size_t corner_address_bytes(void);
 
-/* A byte pattern: of a block by its seed. differs is the first wrong offset, or length. */
+/* Fill a block with a pattern that depends on the seed. corner_stamp_differs returns the first
+ * wrong offset, or length. */
 void corner_stamp(void *block, size_t length, unsigned seed);
 size_t corner_stamp_differs(const void *block, size_t length, unsigned seed);
 
-/* The same value, of which the compiler knows nothing. */
+/* The same value, hidden from the compiler. */
 static inline size_t corner_opaque(size_t value)
 {
 	__asm__ volatile("" : "+r"(value));

@@ -1,6 +1,6 @@
 /*
- * corner_arenas.c - arenas and threads by mallctl: their counts are true; what is bound, turned
- * off, flushed or purged is so at once; beside other threads and in forked children, too.
+ * corner_arenas.c - arenas and threads by mallctl: counts are true, and binding, turning off,
+ * flushing and purging take effect at once, also next to other threads and in forked children.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -174,11 +174,12 @@ JE_CORNER(explicit_cache_counts)
 	CORNER_CHECK(counts_of(arena).curregs == 0, "after its end");
 }
 
-/* The bytes of classes, to the byte. */
+/* Exact bytes, by size classes. */
 static void *thread_bytes_of_one(void *unused)
 {
 	(void)unused;
-	/* The allocator may begin a thread with the second one, which costs this one bytes. */
+	/* The allocator may start its own thread with the second one, which allocates a few bytes
+	 * here. */
 	free(malloc(LARGE_BYTES));
 	uint64_t allocated = je_uint64("thread.allocated");
 	uint64_t freed = je_uint64("thread.deallocated");
@@ -248,7 +249,8 @@ JE_CORNER(arena_purge)
 		CORNER_CHECK(corner_resident_bytes() + LARGE * LARGE_BYTES / 2 < resident,
 			     "the system has them back");
 	}
-	je_do(je_name("arena.%u.purge", je_unsigned("arenas.narenas"))); /* old for: all */
+	/* the old way to say "all" */
+	je_do(je_name("arena.%u.purge", je_unsigned("arenas.narenas")));
 }
 
 JE_CORNER(decay_times)
@@ -322,7 +324,7 @@ static void in_child(void *unused)
 	corner_threads(2, ask_in_thread, unused);
 }
 
-/* The first one forks, beside the others. */
+/* The first thread forks while the others run. */
 static void *fork_or_ask(void *unused)
 {
 	unsigned turn = next_turn();

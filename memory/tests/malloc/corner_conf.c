@@ -1,6 +1,7 @@
 /*
- * corner_conf.c - PFS_MALLOC_CONF: what is wrong is named once, and each option does what it says.
- * A subtest runs this program again with options, as `corner_conf probe NAME`, and reads stderr.
+ * corner_conf.c - PFS_MALLOC_CONF: a wrong option is reported once, and each option does what it
+ * says. A subtest runs this program again with options, as `corner_conf probe NAME`, and reads its
+ * output.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -60,7 +61,7 @@ static size_t cached(void)
 	return je_size("stats.arenas.0.tcache_bytes");
 }
 
-/* Bytes of a class that stay cached, of many that are freed. */
+/* How many bytes of one class stay cached after many frees. */
 static size_t kept(void)
 {
 	for (unsigned i = 0; i < BLOCKS; i++)
@@ -238,7 +239,7 @@ PROBE(ask_too_much)
 	(void)corner_opaque_pointer(malloc(corner_opaque(SIZE_MAX / 4)));
 }
 
-/* The mapping of a block has no large pages. */
+/* The mapping of a block excludes huge pages. */
 PROBE(small_pages)
 {
 	char line[512];
@@ -266,7 +267,7 @@ static int run_probe(const char *name)
 	return 0;
 }
 
-/* `show NAME`: a value of mallctl, on stderr. */
+/* `show NAME`: print a value of mallctl on stderr. */
 static int show(const char *name)
 {
 	int64_t value = 0;
@@ -289,7 +290,7 @@ struct said {
 	char text[SAID_BYTES];
 };
 
-/* stderr and stdout of `corner_conf WHAT NAME`. */
+/* The output of `corner_conf WHAT NAME`, stderr and stdout together. */
 static struct said run_with(const char *conf, const char *what, const char *name)
 {
 	static struct said said;
@@ -363,7 +364,7 @@ OUR_CORNER(wrong_can_abort)
 	probe("abort_conf:true,tcache:false", "nothing");
 }
 
-/* What was set is what mallctl says; a wrong value leaves what was. */
+/* mallctl returns each value that was set; a wrong value leaves the default. */
 OUR_CORNER(values_are_told)
 {
 	static const char *const set[][3] = {

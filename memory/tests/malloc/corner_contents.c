@@ -1,5 +1,6 @@
 /*
- * corner_contents.c - bytes: zero from calloc, kept by realloc, as many as are said to be usable.
+ * corner_contents.c - contents: calloc returns zeros, realloc keeps bytes, and all usable bytes can
+ * be used.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +29,7 @@ CORNER(calloc_fresh)
 		check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
 }
 
-/* Each size comes back out of memory that was written full, by one size or by another. */
+/* Each size is allocated again from memory that was filled, through the same size or another. */
 CORNER(calloc_recycled)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -84,7 +85,7 @@ CORNER(realloc_keeps)
 	}
 }
 
-/* A buffer that grows by one and a half, and then shrinks, beside neighbours. */
+/* A buffer grows by factors of 1.5 and then shrinks, next to other blocks. */
 CORNER(realloc_walk)
 {
 	unsigned char *block = malloc(16);
@@ -125,7 +126,7 @@ CORNER(realloc_aligned)
 	}
 }
 
-/* As glibc: it frees, and says NULL without an error. That it frees shows in the memory. */
+/* As in glibc: it frees, and returns NULL without an error. Memory use shows that it frees. */
 CORNER(realloc_zero)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -160,7 +161,7 @@ CORNER(realloc_null)
 	}
 }
 
-/* All of it may be written, and belongs to nobody else. */
+/* All usable bytes may be written and belong to one block only. */
 CORNER(usable_size)
 {
 	CORNER_CHECK(malloc_usable_size(NULL) == 0, "of NULL: %zu", malloc_usable_size(NULL));

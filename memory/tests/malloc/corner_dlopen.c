@@ -1,6 +1,6 @@
 /*
- * corner_dlopen.c - libraries that come and go and use malloc; the allocator itself loaded by
- * dlopen into a program of glibc's malloc (a second heap, by its own symbols).
+ * corner_dlopen.c - libraries that are loaded and unloaded and use malloc; and the allocator itself
+ * loaded by dlopen into a program with glibc's malloc, as a second heap with its own symbols.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -99,7 +99,7 @@ CORNER(loaded_in_child)
 		corner_child(loaded_beside_forks, NULL, 20);
 }
 
-/* Left open at exit: its destructors run after the program's. */
+/* Left open at exit: the library's destructors run after the program's. */
 CORNER(loaded_until_exit)
 {
 	struct loaded self = load();
@@ -115,7 +115,7 @@ struct heap {
 	void *(*realloc)(void *block, size_t size);
 };
 
-/* Once more, without preload, and with the library's path in CORNER_ALLOCATOR. */
+/* Execute the subtest again without the preload, with the library's path in CORNER_ALLOCATOR. */
 static void restart(const char *name)
 {
 	char path[] = "/proc/self/exe", own[64];
@@ -173,7 +173,7 @@ CORNER(allocator_loaded)
 		corner_threads(4, use_heap, &self);
 }
 
-/* Threads that used it end after it was closed. */
+/* Threads that used the allocator end after it was closed. */
 static struct heap closing;
 static pthread_barrier_t met;
 
@@ -202,7 +202,7 @@ CORNER(allocator_closed)
 	(void)sleep(2);
 }
 
-/* In the middle of a program with threads: the static TLS that is left must do. */
+/* Loaded while threads run: the remaining static TLS must suffice. */
 static struct heap late;
 
 static void *use_late(void *unused)

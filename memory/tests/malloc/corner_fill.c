@@ -1,6 +1,6 @@
 /*
- * corner_fill.c - what is filled: with the options zero and junk all bytes of a new block, and
- * those that realloc adds where it is; and mallopt(M_PERTURB), on and off again.
+ * corner_fill.c - the options zero and junk fill all bytes of a new block, and those that realloc
+ * adds in place; mallopt(M_PERTURB) turns this on and off.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -13,7 +13,7 @@
 #define SMALL_MOST 20000u
 #define LARGE_MOST ((size_t)4 << 20)
 
-/* The subtest once more, with options. */
+/* Execute the subtest again with options. */
 static void with_options(const char *subtest, const char *options)
 {
 	char path[] = "/proc/self/exe";
@@ -34,7 +34,7 @@ static void check(const unsigned char *block, size_t from, size_t to, unsigned c
 			     block[at]);
 }
 
-/* Sizes of all kinds, of memory that was written to and freed. */
+/* Blocks of all sizes, from memory that was written and freed, grow. */
 static void grow_all(unsigned char byte)
 {
 	static unsigned moved, stayed;
@@ -97,7 +97,7 @@ CORNER(perturb_on_and_off)
 	rings_are(true, "without M_PERTURB again");
 }
 
-/* The option tcache holds whatever M_PERTURB was. */
+/* M_PERTURB does not change the option tcache. */
 CORNER(perturb_keeps_tcache)
 {
 	with_options("perturb_keeps_tcache", "tcache:false");

@@ -1,6 +1,6 @@
 /*
- * corner_fork.c - fork beside threads that allocate, flush stdio, start and end; what parent and
- * child can do afterwards. A child that hangs is ended by its alarm, and the subtest has failed.
+ * corner_fork.c - fork next to threads that allocate, flush stdio, start and end; and what parent
+ * and child can do afterwards. A child that hangs is ended by its alarm, which fails the subtest.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -30,7 +30,7 @@ static size_t size_of(unsigned *state)
 	return 1 + (*state >> 8) % ((size_t)16 << bits);
 }
 
-/* Blocks of all sizes come and go; each is stamped while it lives. */
+/* Allocate and free blocks of all sizes; each is stamped while it is in use. */
 static void churn(unsigned seed, unsigned turns)
 {
 	unsigned char *blocks[KEPT] = { NULL };
@@ -61,7 +61,7 @@ static void *churn_until_stopped(void *unused)
 	return NULL;
 }
 
-/* fflush(NULL) calls it with the list of all files locked. */
+/* fflush(NULL) calls this while the list of all files is locked. */
 static ssize_t write_and_allocate(void *unused, const char *text, size_t length)
 {
 	(void)unused;
@@ -89,7 +89,8 @@ static void *flush_until_stopped(void *unused)
 	return NULL;
 }
 
-/* Holds the lock of a file while it allocates; fflush(NULL) waits for that with its list locked. */
+/* Holds the lock of a file while it allocates. fflush(NULL) waits for that lock with its list
+ * locked. */
 static void *read_until_stopped(void *unused)
 {
 	static char text[3000];
@@ -235,7 +236,7 @@ static void *fork_here(void *unused)
 	return NULL;
 }
 
-/* corner_threads of the child uses a table that only forking threads share: they fork copies. */
+/* The children call corner_threads, whose table is then their own copy. */
 CORNER(fork_in_threads)
 {
 	pthread_t threads[3];
@@ -276,7 +277,7 @@ static void child_frees(void *unused)
 	churn(9, 1000);
 }
 
-/* The child frees what threads allocated that it does not have; the parent still has it all. */
+/* The child frees blocks of threads that do not exist in it; the parent still has all of them. */
 CORNER(fork_child_frees)
 {
 	(void)pthread_barrier_init(&filled, NULL, CROWD + 1);
@@ -295,7 +296,8 @@ static void atfork_churns(void)
 }
 
 #define SLEEPERS 100
-#define FAULTS_MOST 500 /* 130 to 220 of four allocators; 15 a thread if all caches are emptied */
+/* 130 to 220 in four allocators; 15 for each thread if all caches are emptied */
+#define FAULTS_MOST 500
 
 static void *cache_and_wait(void *unused)
 {
@@ -318,8 +320,8 @@ static void child_ends(void *unused)
 		     usage.ru_minflt);
 }
 
-/* What threads cached costs a child nothing that ends, or calls exec; and is there for one that
- * goes on. */
+/* What threads cached costs nothing to a child that exits or calls exec, and is available to one
+ * that goes on. */
 CORNER(fork_beside_caches)
 {
 	pthread_t sleepers[SLEEPERS];
@@ -338,7 +340,7 @@ CORNER(fork_beside_caches)
 		(void)pthread_join(sleepers[i], NULL);
 }
 
-/* Handlers that allocate, of a program that registers them late. */
+/* Fork handlers that allocate, registered late. */
 CORNER(fork_atfork)
 {
 	CORNER_CHECK(pthread_atfork(atfork_churns, atfork_churns, atfork_churns) == 0, "atfork");
@@ -367,8 +369,8 @@ static void *hold_and_churn_until_stopped(void *unused)
 	return unused;
 }
 
-/* A lock that others hold while they allocate, and that a fork waits for: with the allocator's own
- * locks taken first, nobody would go on. Registered while there is one thread. */
+/* Threads hold a lock while they allocate, and a fork handler waits for that lock. If the
+ * allocator's locks were taken first, this would deadlock. Registered while there is one thread. */
 CORNER(fork_ordered)
 {
 	CORNER_CHECK(pthread_atfork(hold, let_go, let_go) == 0, "atfork");
@@ -383,7 +385,7 @@ static void *fork_only(void *unused)
 	return unused;
 }
 
-/* All that the program's second thread does is to fork, while the first is inside of malloc. */
+/* The program's second thread only forks, while the first is inside malloc. */
 CORNER(fork_alone)
 {
 	pthread_t thread;
@@ -410,7 +412,7 @@ CORNER(fork_spawn)
 	crowd_stop();
 }
 
-/* A program with one thread, and a child that lives on after it, as a daemon does. */
+/* A program with one thread whose child lives on, as a daemon does. */
 CORNER(fork_single)
 {
 	churn(1, 1000);

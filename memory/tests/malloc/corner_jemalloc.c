@@ -1,5 +1,5 @@
 /*
- * corner_jemalloc.c - mallocx and its family: sizes, alignments, zeroes, arenas, thread caches.
+ * corner_jemalloc.c - mallocx and its family: sizes, alignments, zeroing, arenas, thread caches.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -11,7 +11,7 @@
 #define BLOCKS 500
 #define FAR 65536
 
-/* jemalloc's numbers: programs have them compiled in. */
+/* jemalloc's values, which are compiled into programs. */
 _Static_assert(MALLOCX_ZERO == 0x40 && MALLOCX_LG_ALIGN(6) == 6, "flags");
 _Static_assert(MALLOCX_TCACHE_NONE == 0x100 && MALLOCX_TCACHE(0) == 0x200, "thread caches");
 _Static_assert(MALLOCX_ARENA(0) == 0x100000 && MALLOCX_ARENA(3) == 0x400000, "arenas");
@@ -101,7 +101,7 @@ JE_CORNER(zeroes)
 	}
 }
 
-/* A walk of sizes: what was in it stays, what is more is zero where that is asked for. */
+/* Resize through many sizes: the contents stay, and added bytes are zero if that was asked for. */
 static void walk_sizes(int flags)
 {
 	size_t size = 10;
@@ -217,7 +217,7 @@ JE_CORNER(explicit_caches)
 	CORNER_CHECK(je_unsigned("tcache.create") <= caches[2], "numbers come again");
 }
 
-/* As a store does that keeps its values in an arena: one cache for its one arena. */
+/* As a store does that keeps its values in one arena: one cache for that arena. */
 JE_CORNER(explicit_cache_of_an_arena)
 {
 	unsigned arena = new_arena();

@@ -1,5 +1,5 @@
 /*
- * corner_limits.c - alignment, more bytes than there are, zero bytes, errno: of every call.
+ * corner_limits.c - alignment, oversized requests, zero bytes, errno: of every call.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -51,7 +51,7 @@ CORNER(align_sixteen)
 	}
 }
 
-/* Not asked for, but good to know: what smaller blocks get, and how many bytes there are. */
+/* Informative only: the alignment and usable size of smaller blocks. */
 CORNER(align_below_sixteen)
 {
 	size_t worst[16], usable[16];
@@ -91,7 +91,7 @@ CORNER(align_asked_for)
 			ask_thrice(alignment, size);
 }
 
-/* A block of its own alignment's size may come from the slab of that size, if that is aligned. */
+/* A block whose size is its alignment may come from the slab of that size, if that is aligned. */
 CORNER(align_own_size)
 {
 	for (int round = 0; round < 40; round++) {
@@ -195,7 +195,7 @@ CORNER(large_posix_memalign)
 	}
 }
 
-/* Nobody has that much; the sum of alignment and size must not wrap around. */
+/* No machine has that much; the sum of alignment and size must not wrap around. */
 CORNER(large_alignment)
 {
 	for (size_t alignment = SIZE_MAX / 2 + 1; alignment >= (size_t)1 << 48; alignment /= 2) {
@@ -211,7 +211,7 @@ CORNER(large_alignment)
 	}
 }
 
-/* POSIX leaves it open; glibc leaves ENOMEM, and its own tests ask for that. */
+/* POSIX leaves errno unspecified; glibc sets ENOMEM, and its own tests require that. */
 CORNER(errno_posix_memalign)
 {
 	void *block = NULL;
@@ -265,7 +265,7 @@ CORNER(zero_bytes)
 		free(blocks[i]);
 }
 
-/* free(p) gives errno back as it was, also where it unmaps. */
+/* free(p) keeps errno, also where it unmaps. */
 CORNER(errno_free)
 {
 	free(NULL);

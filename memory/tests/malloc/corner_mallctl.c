@@ -1,5 +1,5 @@
 /*
- * corner_mallctl.c - mallctl: names and numbers, what is refused, sums, and what is printed.
+ * corner_mallctl.c - mallctl: names and MIBs, what is refused, sums, and what is printed.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /*
- * corner_misuse.c - free of what is not a live block: the process must end by abort, with one
- * line on stderr that names the pointer. Each misuse runs in a child, which then goes on: it
- * allocates blocks of that size and frees them. To abort later is good enough if the pointer was
- * not given out in between, and "late" if it was; what happens instead is told.
+ * corner_misuse.c - free of a pointer that is not a live block: the process must abort, after one
+ * line on stderr that names the pointer. Each misuse runs in a child, which then allocates and
+ * frees blocks of that size. Aborting later is "ok" if the pointer was not returned in between, and
+ * "late" if it was. Any other outcome fails and is described.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -27,17 +27,17 @@
 
 #define AFTERWARDS 3000
 
-/* Shared with the child. */
+/* In memory shared with the child. */
 struct story {
-	void *named;       /* the line must hold this pointer */
-	size_t size;       /* of blocks like it */
-	unsigned rightful; /* how often it may be among the live blocks afterwards */
-	unsigned given;    /* and how often it was */
+	void *named;       /* the line must contain this pointer */
+	size_t size;       /* the size of blocks to allocate afterwards */
+	unsigned rightful; /* how often malloc may return it afterwards */
+	unsigned given;    /* how often it did */
 	bool later;        /* the misuse itself has returned */
 };
 static struct story *story;
 
-/* Notes the pointer, and hides from the compiler what it is. */
+/* Note the pointer, and hide it from the compiler. */
 static void *name(void *pointer)
 {
 	story->named = pointer;
@@ -128,7 +128,7 @@ static void must_abort(void (*misuse)(void))
 	judge(status, text, length);
 }
 
-/* A subtest: what it does must end by abort. */
+/* A subtest whose body must abort. */
 #define MISUSE(what)                   \
 	static void do_##what(void);   \
 	CORNER(what)                   \
@@ -156,7 +156,7 @@ static void twice(size_t size)
 	free(corner_opaque_pointer(block));
 }
 
-/* So many that the first left every small cache; the block itself is not given out again. */
+/* So many frees follow that the block leaves every small cache; it is not allocated again. */
 static void twice_later(size_t size, unsigned others)
 {
 	void **blocks = mmap(NULL, others * sizeof(*blocks), PROT_READ | PROT_WRITE,
@@ -218,7 +218,7 @@ MISUSE_CALL(inside_large, inside(malloc(100000), 100000, 4096))
 MISUSE_CALL(inside_huge, inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20))
 MISUSE_CALL(inside_aligned, inside(memalign(4096, 8192), 8192, 64))
 
-/* Into the middle of a slab, where no block begins: of a class that is no power of two. */
+/* Inside a slab of a class that is not a power of two, where no block begins. */
 MISUSE(inside_next)
 {
 	(void)malloc(200);
@@ -254,7 +254,7 @@ MISUSE(foreign_mapped_start)
 MISUSE_CALL(foreign_text, free(name((void *)(uintptr_t)must_abort)))
 MISUSE_CALL(foreign_low, free(name((void *)(uintptr_t)0x1230)))
 
-/* No address of a process at all, and one with the uppermost bit. */
+/* A value that cannot be an address, and one with the highest bit set. */
 MISUSE_CALL(foreign_wild, free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50))))
 MISUSE_CALL(foreign_kernel, free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670))))
 
@@ -277,7 +277,7 @@ MISUSE(realloc_inside)
 	(void)!realloc(name((char *)malloc(200) + 16), 400);
 }
 
-/* A crash handler that allocates, as many do: it must get through. */
+/* A crash handler that allocates, as many do: it must complete. */
 static void allocate_and_leave(int signal_number)
 {
 	static const char done[] = "handler done\n";
@@ -290,7 +290,7 @@ static void allocate_and_leave(int signal_number)
 
 static char *kept_before;
 
-/* The same with all there is of calls, and a fork: the child, too. */
+/* The same with every call, and with a fork whose child allocates, too. */
 static void call_all_and_leave(int signal_number)
 {
 	unsigned char *block = NULL;
@@ -363,7 +363,7 @@ static void *free_twice_and_stay(void *opaque)
 	return NULL;
 }
 
-/* Another thread's mistake is noticed by one that empties its ring, with locks. */
+/* Another thread's mistake is detected by a thread that empties its ring and holds locks. */
 static void twice_in_another_ring(void)
 {
 	pthread_t thread;

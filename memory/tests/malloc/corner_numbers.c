@@ -1,5 +1,5 @@
 /*
- * corner_numbers.c - mallinfo and its kin: they are of the malloc that runs, and tell the truth.
+ * corner_numbers.c - mallinfo and related calls belong to the malloc that runs, and are correct.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static const char *object_of(const char *symbol)
 	return info.dli_fname;
 }
 
-/* A call that another malloc answers knows nothing of our blocks. */
+/* A call in another object would know nothing of our blocks. */
 static void must_be_own(const char *const *symbols)
 {
 	const char *own = object_of("malloc");
@@ -63,7 +63,7 @@ CORNER(reports_in_one_object)
 	must_be_own(symbols);
 }
 
-/* C23: to be called where they are; glibc has them since 2.43. */
+/* C23 calls, looked up at run time; glibc has them since 2.43. */
 CORNER(free_sized_calls)
 {
 	void (*free_sized)(void *, size_t) = NULL;
@@ -86,7 +86,7 @@ CORNER(free_sized_calls)
 	CORNER_CHECK(corner_resident_bytes() < before + ((size_t)24 << 20), "they free nothing");
 }
 
-/* Bytes in use: glibc counts mapped blocks apart, others count all in one. */
+/* Bytes in use: glibc counts mapped blocks separately, others count all together. */
 static size_t in_use(bool large)
 {
 	struct mallinfo2 now = mallinfo2();
@@ -147,7 +147,7 @@ CORNER(mallinfo2_large)
 		     in_use(true));
 }
 
-/* What a thread that has ended allocated is still in use, and goes by another's frees. */
+/* Blocks of a thread that has ended are still in use, and another thread's frees end that. */
 CORNER(mallinfo2_threads)
 {
 	corner_threads(1, allocate_blocks, NULL);
@@ -220,7 +220,7 @@ CORNER(mallopt_answers)
 	(void)free_blocks(NULL);
 }
 
-/* stdout stays the program's; something readable on stderr. */
+/* Writes something readable on stderr, and nothing on stdout. */
 CORNER(stats_on_stderr)
 {
 	char path[] = "/tmp/corner_numbers_XXXXXX";

@@ -1,6 +1,6 @@
 /*
- * corner_refused.c - a sandbox refuses a system call, from the start or all at once: the malloc
- * gets along without. What could not be given back is not zero, and must not be taken for it.
+ * corner_refused.c - a sandbox refuses a system call, from the start or later: malloc works without
+ * it. Memory that could not be given back is not zero and must not be treated as zeroed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define BLOCKS 3000
 #define REFUSED "CORNER_REFUSED"
 
-/* From here on the call answers with the error, in this thread and those that it starts. */
+/* From here on the system call fails with the error, in this thread and those that it starts. */
 static void refuse(unsigned call, unsigned error)
 {
 	struct sock_filter filter[] = {
@@ -47,7 +47,7 @@ static size_t size_of(unsigned i)
 	return i % 100 == 99 ? 200000 + i * 61 : 1 + i * 37 % 9000;
 }
 
-/* Much comes and goes; memory is given back in between, in the background or at once. */
+/* Allocate and free much; memory is given back in between, in the background or at once. */
 static void *work(void *pause)
 {
 	void **blocks = malloc(BLOCKS * sizeof(*blocks));
@@ -87,11 +87,11 @@ static void refused_later(unsigned call, unsigned error)
 		corner_threads(3, work, NULL);
 }
 
-/* What a malloc may ask at its start, to know where it runs. */
+/* What a malloc may ask the system at its start. */
 static const unsigned others[] = { SYS_sched_getaffinity, SYS_getrandom, SYS_mbind,
 				   SYS_get_mempolicy,     SYS_sysinfo,   SYS_uname };
 
-/* The filter stays over an exec: the malloc starts under it. */
+/* The filter survives exec, so malloc starts under it. */
 static void refused_at_start(const char *name, unsigned call, unsigned error)
 {
 	if (getenv(REFUSED) == NULL) {

@@ -1,6 +1,6 @@
 /*
- * corner_scarce.c - no more memory: limits on address space and data, threads that meet them,
- * overcommit_memory=2. NULL with ENOMEM is an answer; after frees there is memory again.
+ * corner_scarce.c - memory runs out: limits on address space and data, threads at the limit,
+ * overcommit_memory=2. NULL with ENOMEM is correct; after frees there must be memory again.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@ struct link {
 	size_t size;
 };
 
-/* What is allocated until NULL: a list through the blocks themselves, and its usable bytes. */
+/* The blocks allocated until NULL, linked through themselves, and their usable bytes. */
 struct heap {
 	struct link *first;
 	size_t bytes;
@@ -70,7 +70,7 @@ static void limit_address_space(size_t room)
 	CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit: %s", strerror(errno));
 }
 
-/* One size after the other takes all there is: what one freed must serve the next. */
+/* One size after the other uses all memory: what one size freed must serve the next. */
 static void sizes_in_turn(size_t at_least)
 {
 	static const size_t sizes[] = { 16,     100,     1000,   5000, 14336, 40000,
@@ -91,7 +91,7 @@ CORNER(address_space_sizes)
 	sizes_in_turn(ROOM / 2);
 }
 
-/* Counts what overcommit_memory=2 counts, too: private writable mappings. */
+/* This limit counts what overcommit_memory=2 counts: private writable mappings. */
 CORNER(data_limit_sizes)
 {
 	free(malloc(100));
@@ -100,7 +100,7 @@ CORNER(data_limit_sizes)
 	sizes_in_turn(ROOM / 3);
 }
 
-/* All sizes mixed, and each way to ask for memory, at the limit. */
+/* Mixed sizes, and every allocating call, at the limit. */
 CORNER(address_space_calls)
 {
 	struct heap heap = { 0 };
@@ -127,7 +127,7 @@ CORNER(address_space_calls)
 	}
 }
 
-/* Nobody looks whether a shrink failed: without memory the block stays as it is, and where. */
+/* Programs do not check whether a shrink failed: without memory the block stays where it is. */
 CORNER(address_space_shrinks)
 {
 	static const size_t sizes[] = { 100, 1000, 14000, 100000, 3000000 };
@@ -185,7 +185,7 @@ CORNER(address_space_threads)
 	corner_threads(CROWD, fill_beside_others, NULL);
 }
 
-/* Threads that start while nothing is left: they get NULL or memory, never a crash. */
+/* Threads that start without memory left get NULL or memory, and never crash. */
 static void *ask_once(void *unused)
 {
 	(void)unused;
@@ -211,7 +211,7 @@ static void start_some(void)
 	}
 }
 
-/* The stacks were made before; thread starts reuse them. */
+/* Stacks were allocated before; new threads reuse them. */
 CORNER(address_space_new_threads)
 {
 	struct heap heap = { 0 };
@@ -226,7 +226,7 @@ CORNER(address_space_new_threads)
 	CORNER_CHECK(malloc(ROOM / 3) != NULL, "no 64 MiB afterwards");
 }
 
-/* The subtest anew in this process, the first time. */
+/* Execute the subtest again in this process. */
 static void begin_again(const char *subtest)
 {
 	char path[] = "/proc/self/exe";
@@ -236,7 +236,7 @@ static void begin_again(const char *subtest)
 	corner_fail("execv: %s", strerror(errno));
 }
 
-/* From the very start: the program runs under the limit before its first malloc. */
+/* The program is under the limit before its first malloc. */
 CORNER(small_from_the_start)
 {
 	struct heap heap = { 0 };
@@ -251,7 +251,7 @@ CORNER(small_from_the_start)
 	clear(&heap);
 }
 
-/* Mappings are too many, not too large: vm.max_map_count. What is unmapped splits others. */
+/* The number of mappings is exhausted (vm.max_map_count); unmapping a part splits a mapping. */
 CORNER(mappings_exhausted)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 70000;
@@ -275,7 +275,7 @@ CORNER(mappings_exhausted)
 	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
 }
 
-/* For a guest, or with CORNER_OVERCOMMIT set: the setting is the whole machine's. */
+/* For a guest, or with CORNER_OVERCOMMIT set, because the setting affects the whole machine. */
 CORNER(overcommit_never)
 {
 	struct heap heap = { 0 };

@@ -1,6 +1,6 @@
 /*
- * corner_single.c - programs with one thread: unshare and setns refuse those that have a second
- * one, so a malloc may not start any before the program does.
+ * corner_single.c - programs with one thread: unshare and setns fail in a process with a second
+ * thread, so malloc must not start one before the program does.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 #define BLOCKS 5000
 
-/* Much is allocated and freed, over some time: whatever starts late has started. */
+/* Allocate and free much for a while, so that whatever starts late has started. */
 static void work(void)
 {
 	static void *blocks[BLOCKS];
@@ -100,7 +100,7 @@ CORNER(setns_user)
 	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", thread_count());
 }
 
-/* A daemon: its child is a program with one thread, too. */
+/* As a daemon: the child is also a program with one thread. */
 static void unshare_in_child(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /*
- * corner_threads.c - threads beyond number, small stacks, signals: what a thread costs, what it
- * leaves, and on which threads a signal may arrive.
+ * corner_threads.c - very many threads, small stacks, signals: what a thread costs and leaves, and
+ * which threads may receive a signal.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -57,7 +57,7 @@ CORNER(threads_short_lived)
 		    (ssize_t)(corner_address_bytes() - address) / 1024);
 }
 
-/* Blocks of threads that have ended stay good, and may be freed. */
+/* Blocks of ended threads stay valid and can be freed. */
 static void *left_blocks[AT_ONCE];
 static unsigned left_count;
 static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +120,8 @@ static void *use_all_sizes(void *unused)
 	return NULL;
 }
 
-/* The thread-local data of libraries is cut out of the stack: large ones leave none here. */
+/* Thread-local data of libraries is placed on the stack; a large amount would leave no stack here.
+ * */
 CORNER(threads_smallest_stack)
 {
 	pthread_attr_t attributes;
@@ -161,7 +162,7 @@ CORNER(threads_cancelled)
 	}
 }
 
-/* ---- a process ends with its last thread, and a thread of the allocator's is none ---- */
+/* ---- a process ends with its last thread, and the allocator's does not count ---- */
 
 static void *work_on(void *unused)
 {
@@ -190,7 +191,7 @@ CORNER(threads_outlive_main)
 	corner_child(leave_workers, NULL, 10);
 }
 
-/* The thread that forks is all there is in the child: when it returns, the child ends. */
+/* The thread that forks is the child's only one: when it returns, the child ends. */
 static void *fork_and_return(void *status)
 {
 	pid_t child = fork();
@@ -234,7 +235,7 @@ static void *work_a_while(void *unused)
 	return NULL;
 }
 
-/* All threads of the program block it: it must stay pending. */
+/* All threads of the program block the signal: it must stay pending. */
 CORNER(signals_stay_pending)
 {
 	static const int signals[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGPROF };
@@ -268,7 +269,7 @@ static unsigned long long blocked_by(const char *task)
 	return mask;
 }
 
-/* A thread of the allocator's own blocks all that can be blocked, but for faults. */
+/* The allocator's own thread blocks every signal that can be blocked, except faults. */
 CORNER(signals_masked)
 {
 	unsigned others = 0;
