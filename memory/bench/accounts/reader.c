@@ -1,21 +1,20 @@
 /*
- * reader.c - how many rows a second a reader of the accounts sees, and what it costs the threads
+ * reader.c - how many rows a second a reader of the accounts gets, and what that costs the threads
  * that count meanwhile.
  *
  * usage: pfs-accounts-reader [--writers=N] [--rounds=N] [--ms=N]
- * 256 lives have 250 instruments each: 64,000 rows of threads, and those of the writers. These
- * count blocks that come and go at once, without a malloc, each in its own life: whatever costs
- * them a nanosecond shows. A round has a slice of each of these, in an order that turns:
- *	alone   nobody reads
- *	beside  another process takes one snapshot of the box after the other, and all its rows
- *	copy    the same of a copy of the box: the same work, but no line that the writers use
- * Writer i is on the allowed CPU i, the readers on the one after these, or where the system puts
- * them if there is none.
+ * 256 lives have 250 instruments each: 64,000 rows of threads, plus those of the writers. Each
+ * writer counts blocks that are allocated and freed at once, without a malloc, in its own life, so
+ * that even a nanosecond shows. A round has a slice of each of these states, in a rotating order:
+ * 	alone   no process reads
+ * 	beside  another process takes one snapshot of the box after the other, with all its rows
+ * 	copy    the same on a copy of the box: the same work, but no cache line of the writers
+ * Writer i is on the i-th allowed CPU, the readers on the next one, or where the system puts them
+ * if there is none.
  *
- * One line of JSON: for each of the three, by round, nanoseconds of the clock and of CPU time that
- * a pair takes a writer; of beside and copy the rows a second of the clock and of the reader's CPU
- * time; and how many rows were below zero, or missing. Exit 1: some were, or a call failed. 2: bad
- * usage.
+ * One line of JSON: for each state and round, wall-clock and CPU nanoseconds per pair of a writer;
+ * for beside and copy also rows per second of wall-clock time and of the reader's CPU time; and how
+ * many rows were negative or missing. Exit 1: some were, or a call failed. 2: bad usage.
  */
 #define _GNU_SOURCE 1
 #include <pthread.h>
@@ -59,7 +58,8 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The calling thread may run on the allowed CPU of this number alone; on all if there is none. */
+/* Pin the calling thread to the allowed CPU with this number; if there is none, leave it unpinned.
+ * */
 static void pin(uint32_t number)
 {
 	cpu_set_t allowed, one;
@@ -74,7 +74,7 @@ static void pin(uint32_t number)
 		}
 }
 
-/* ---- who writes ---- */
+/* ---- the writers ---- */
 
 struct writer {
 	alignas(PFS_LINE) _Atomic(uint64_t) pairs;
@@ -184,7 +184,7 @@ static void copy_file(const char *from, const char *to)
 	size_t count;
 	if (in == NULL || out == NULL)
 		fail("the box cannot be copied");
-	while ((count = fread(page, 1, sizeof(page), in)) > 0) /* what is empty stays so */
+	while ((count = fread(page, 1, sizeof(page), in)) > 0) /* holes stay holes */
 		if (memcmp(page, zeroes, count) == 0)
 			(void)fseek(out, (long)count, SEEK_CUR);
 		else
@@ -199,7 +199,7 @@ static void copy_file(const char *from, const char *to)
 /* ---- a slice ---- */
 
 struct slice {
-	double wall_ns, cpu_ns; /* of a writer, a pair */
+	double wall_ns, cpu_ns; /* of a writer, per pair */
 	double rows_per_s, rows_per_cpu_s;
 };
 
@@ -243,7 +243,7 @@ static bool try_slice(struct writer *writers, uint32_t count, uint32_t ms,
 	return pairs > 0;
 }
 
-/* Of a busy machine other processes may have the CPUs all the time. */
+/* On a busy machine other processes may use the CPUs all the time. */
 static struct slice run_slice(struct writer *writers, uint32_t count, uint32_t ms,
 			      const struct reading *reading, uint64_t *bad)
 {
@@ -328,7 +328,7 @@ static uint64_t measure(struct slice found[STATES][ROUNDS_MAX], struct writer *w
 		    pthread_getcpuclockid(writers[i].thread, &writers[i].clock) != 0)
 			fail("no thread is to be had");
 	}
-	/* Not counted: caches and clocks settle, the readers open their boxes. */
+	/* A warm-up, not counted: caches and clocks settle, the readers open their boxes. */
 	for (int state = ALONE; state < STATES; state++)
 		(void)run_slice(writers, count, 20, state == ALONE ? NULL : &readings[state - 1],
 				&bad);
@@ -379,7 +379,8 @@ int main(int argc, char **argv)
 	    write(readings[1].orders, copy, sizeof(copy)) != (ssize_t)sizeof(copy))
 		fail("the readers ended");
 	uint64_t bad = measure(found, writers, count, rounds, ms, readings);
-	(void)close(readings[0].orders); /* the other reader has the first one's, too: close both */
+	/* the second reader also has the first one's: close both */
+	(void)close(readings[0].orders);
 	(void)close(readings[1].orders);
 	(void)waitpid(readings[0].process, NULL, 0);
 	(void)waitpid(readings[1].process, NULL, 0);

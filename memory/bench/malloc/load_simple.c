@@ -1,5 +1,5 @@
 /*
- * load_simple.c - workloads that need little: tiny, pair, burst, large.
+ * load_simple.c - the simple workloads: tiny, pair, burst, large.
  */
 #include "load.h"
 
@@ -59,7 +59,7 @@ const struct load load_pair = {
 	"pair", "malloc and free at once, 16 to 512 bytes; pairs a thread", 1, 5000000, run_pair,
 };
 
-#define BURST 20000u /* longer than anybody's cache */
+#define BURST 20000u /* longer than any allocator's cache */
 
 struct burst {
 	void *block[BURST];
@@ -76,7 +76,7 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *state)
 	}
 }
 
-/* Freed as they came, the other way round, and at random, in turns. */
+/* Freed in order, in reverse, and at random, in turns. */
 static void run_burst(const struct load_options *options)
 {
 	struct burst *self = load_map(sizeof(*self));

@@ -1,7 +1,7 @@
 /*
- * blocks_test.c - blocks of pfs_memory_malloc in the heap profile: each sampled under the
- * instrument that the program named, by a stack that begins where it called, until it is free,
- * whoever frees it; resized and claimed, as a new one.
+ * blocks_test.c - blocks of pfs_memory_malloc in the heap profile. Each is sampled under the
+ * instrument that the program named, with a stack that begins at the call, until any thread frees
+ * it. A resized or claimed block is a new one.
  *
  * usage: sampling_blocks FOLDER
  */
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void *malloc_here(struct pfs_memory_thread *thr
 	return block;
 }
 
-/* Live samples of an instrument, and their bytes; each from within that function, NULL: any. */
+/* Check an instrument's live samples and their bytes; each from inside a function, NULL: any. */
 static void check(const char *instrument, uint64_t count, uint64_t bytes, uintptr_t inside)
 {
 	struct pfs_seen_profile *profile = look();

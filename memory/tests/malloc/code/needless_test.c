@@ -1,6 +1,6 @@
 /*
- * needless_test.c - a slab counts as needless if, and only if, it is made although rings of others
- * hold a slab's worth of regions that could not be taken. What the rings hold, the test says.
+ * needless_test.c - a slab counts as needless exactly if it is made although other threads' rings
+ * hold a slab's worth of regions that could not be taken. The test controls what the rings hold.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define REGIONS_MOST 4096u
 
 static struct {
-	void *gives; /* a block that comes back; NULL: none does */
+	void *gives; /* a block that the rings give back; NULL: none */
 	bool is_held;
 	uint32_t calls;
 } rings;
@@ -50,7 +50,7 @@ static void counts_are(struct pfs_bin *bin, uint64_t slabs, uint64_t needless, c
 	      (unsigned long long)counts.needless, (unsigned long long)needless);
 }
 
-/* As many as a slab has, from a bin that has none; one of them. */
+/* Take a slab's worth of blocks from a bin without a free one. Returns one of them. */
 static void *take_slab(struct pfs_bin *bin)
 {
 	static void *blocks[REGIONS_MOST];
