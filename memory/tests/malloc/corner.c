@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "corner.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -105,9 +107,11 @@ __attribute__((weak)) int main(int argc, char **argv)
 	return corner_main(argc, argv);
 }
 
-void corner_threads(unsigned count, void *(*body)(void *), void *argument)
+static pthread_t threads[THREADS_MAX];
+static unsigned thread_count;
+
+void corner_start(unsigned count, void *(*body)(void *), void *argument)
 {
-	static pthread_t threads[THREADS_MAX];
 	pthread_attr_t attributes;
 	CORNER_CHECK(count <= THREADS_MAX, "%u threads are too many", count);
 	(void)pthread_attr_init(&attributes);
@@ -116,9 +120,46 @@ void corner_threads(unsigned count, void *(*body)(void *), void *argument)
 		int error = pthread_create(&threads[i], &attributes, body, argument);
 		CORNER_CHECK(error == 0, "thread %u: %s", i, strerror(error));
 	}
-	for (unsigned i = 0; i < count; i++)
-		(void)pthread_join(threads[i], NULL);
 	(void)pthread_attr_destroy(&attributes);
+	thread_count = count;
+}
+
+void corner_join(void)
+{
+	for (unsigned i = 0; i < thread_count; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+void corner_threads(unsigned count, void *(*body)(void *), void *argument)
+{
+	corner_start(count, body, argument);
+	corner_join();
+}
+
+void corner_again(const char *name, const char *value)
+{
+	char path[] = "/proc/self/exe";
+	char *arguments[] = { path, strdup(running), NULL };
+	(void)setenv(name, value, 1);
+	(void)execv(path, arguments);
+	corner_fail("execv: %s", strerror(errno));
+}
+
+unsigned corner_task_count(void)
+{
+	unsigned count = 0;
+	DIR *tasks = opendir("/proc/self/task");
+	for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
+		count += task->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+void corner_check_zero(const unsigned char *block, size_t size, const char *when)
+{
+	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
+	for (size_t i = 0; i < size; i++)
+		CORNER_CHECK(block[i] == 0, "%s: byte %zu of %zu is %d", when, i, size, block[i]);
 }
 
 void corner_child(void (*body)(void *), void *argument, unsigned seconds)

@@ -55,6 +55,16 @@ __attribute__((format(printf, 1, 2))) void corner_note(const char *format, ...);
 
 /* Start threads with body(argument) and wait for them. */
 void corner_threads(unsigned count, void *(*body)(void *), void *argument);
+void corner_start(unsigned count, void *(*body)(void *), void *argument);
+void corner_join(void);
+
+/* Execute the running subtest again in this process, with an environment variable set. */
+__attribute__((noreturn)) void corner_again(const char *name, const char *value);
+
+/* The number of threads that this process has. */
+unsigned corner_task_count(void);
+
+void corner_check_zero(const unsigned char *block, size_t size, const char *when);
 
 /* Fork a child that runs body and exits; it must exit with 0 within `seconds`. */
 void corner_child(void (*body)(void *), void *argument, unsigned seconds);

@@ -16,17 +16,10 @@ static const size_t sizes[] = { 1,      8,      15,      16,      17,      100, 
 				262144, 999999, 1048576, 2097152, 4194305, 8388608, 33554432 };
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
-static void check_zero(const unsigned char *block, size_t size, const char *when)
-{
-	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
-	for (size_t i = 0; i < size; i++)
-		CORNER_CHECK(block[i] == 0, "%s: byte %zu of %zu is %d", when, i, size, block[i]);
-}
-
 CORNER(calloc_fresh)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++)
-		check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
+		corner_check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
 }
 
 /* Each size is allocated again from memory that was filled, through the same size or another. */
@@ -39,7 +32,7 @@ CORNER(calloc_recycled)
 			for (size_t k = 0; k < count; k++) {
 				blocks[k] = round == 0 ? malloc(sizes[i]) : calloc(1, sizes[i]);
 				if (round != 0)
-					check_zero(blocks[k], sizes[i], "recycled");
+					corner_check_zero(blocks[k], sizes[i], "recycled");
 				memset(blocks[k], 0xa5, malloc_usable_size(blocks[k]));
 			}
 			for (size_t k = 0; k < count; k++)
@@ -48,7 +41,7 @@ CORNER(calloc_recycled)
 	}
 	for (size_t i = SIZE_COUNT; i-- > 0;) {
 		unsigned char *block = calloc(sizes[i], 1);
-		check_zero(block, sizes[i], "of other sizes");
+		corner_check_zero(block, sizes[i], "of other sizes");
 		free(block);
 	}
 }
@@ -61,7 +54,7 @@ CORNER(calloc_after_trim)
 		free(block);
 		(void)malloc_trim(0);
 		block = calloc(1, sizes[i]);
-		check_zero(block, sizes[i], "after malloc_trim");
+		corner_check_zero(block, sizes[i], "after malloc_trim");
 		free(block);
 	}
 }

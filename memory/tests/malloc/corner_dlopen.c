@@ -116,26 +116,22 @@ struct heap {
 };
 
 /* Execute the subtest again without the preload, with the library's path in CORNER_ALLOCATOR. */
-static void restart(const char *name)
+static void restart(void)
 {
-	char path[] = "/proc/self/exe", own[64];
-	char *arguments[] = { path, own, NULL };
 	const char *preloaded = getenv("LD_PRELOAD");
 	if (getenv("CORNER_ALLOCATOR") != NULL)
 		return;
 	if (preloaded == NULL || *preloaded == 0)
 		corner_skip("no other malloc to load");
-	(void)snprintf(own, sizeof(own), "%s", name);
-	(void)setenv("CORNER_ALLOCATOR", preloaded, 1);
+	char *path = strdup(preloaded);
 	(void)unsetenv("LD_PRELOAD");
-	(void)execv(path, arguments);
-	corner_fail("execv");
+	corner_again("CORNER_ALLOCATOR", path);
 }
 
-static struct heap load_heap(const char *name)
+static struct heap load_heap(void)
 {
 	struct heap self = { NULL, NULL, NULL, NULL };
-	restart(name);
+	restart();
 	self.handle = dlopen(getenv("CORNER_ALLOCATOR"), RTLD_NOW | RTLD_LOCAL);
 	CORNER_CHECK(self.handle != NULL, "%s", dlerror());
 	*(void **)&self.malloc = dlsym(self.handle, "malloc");
@@ -167,7 +163,7 @@ static void *use_heap(void *opaque)
 
 CORNER(allocator_loaded)
 {
-	struct heap self = load_heap("allocator_loaded");
+	struct heap self = load_heap();
 	(void)use_heap(&self);
 	for (int i = 0; i < 20; i++)
 		corner_threads(4, use_heap, &self);
@@ -188,17 +184,14 @@ static void *use_and_outlive(void *unused)
 
 CORNER(allocator_closed)
 {
-	pthread_t threads[4];
-	closing = load_heap("allocator_closed");
+	closing = load_heap();
 	(void)pthread_barrier_init(&met, NULL, 5);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_create(&threads[i], NULL, use_and_outlive, NULL);
+	corner_start(4, use_and_outlive, NULL);
 	(void)pthread_barrier_wait(&met);
 	(void)use_heap(&closing);
 	CORNER_CHECK(dlclose(closing.handle) == 0, "%s", dlerror());
 	(void)pthread_barrier_wait(&met);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_join(threads[i], NULL);
+	corner_join();
 	(void)sleep(2);
 }
 
@@ -216,14 +209,11 @@ static void *use_late(void *unused)
 
 CORNER(allocator_loaded_late)
 {
-	pthread_t threads[4];
-	restart("allocator_loaded_late");
+	restart();
 	(void)pthread_barrier_init(&met, NULL, 5);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_create(&threads[i], NULL, use_late, NULL);
+	corner_start(4, use_late, NULL);
 	(void)pthread_barrier_wait(&met);
-	late = load_heap("allocator_loaded_late");
+	late = load_heap();
 	(void)pthread_barrier_wait(&met);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_join(threads[i], NULL);
+	corner_join();
 }

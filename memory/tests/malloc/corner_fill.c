@@ -14,17 +14,11 @@
 #define LARGE_MOST ((size_t)4 << 20)
 
 /* Execute the subtest again with options. */
-static void with_options(const char *subtest, const char *options)
+static void with_options(const char *options)
 {
-	char path[] = "/proc/self/exe";
-	char *own = strdup(subtest);
-	char *arguments[] = { path, own, NULL };
 	je_must_be_ours();
-	if (getenv("PFS_MALLOC_CONF") != NULL)
-		return;
-	(void)setenv("PFS_MALLOC_CONF", options, 1);
-	(void)execv(path, arguments);
-	corner_fail("execv");
+	if (getenv("PFS_MALLOC_CONF") == NULL)
+		corner_again("PFS_MALLOC_CONF", options);
 }
 
 static void check(const unsigned char *block, size_t from, size_t to, unsigned char byte)
@@ -60,13 +54,13 @@ static void grow_all(unsigned char byte)
 
 CORNER(realloc_adds_zeroes)
 {
-	with_options("realloc_adds_zeroes", "zero:true");
+	with_options("zero:true");
 	grow_all(0);
 }
 
 CORNER(realloc_adds_junk)
 {
-	with_options("realloc_adds_junk", "junk:true");
+	with_options("junk:true");
 	grow_all(0xa5);
 }
 
@@ -100,7 +94,7 @@ CORNER(perturb_on_and_off)
 /* M_PERTURB does not change the option tcache. */
 CORNER(perturb_keeps_tcache)
 {
-	with_options("perturb_keeps_tcache", "tcache:false");
+	with_options("tcache:false");
 	rings_are(false, "with tcache:false");
 	(void)mallopt(M_PERTURB, 1);
 	(void)mallopt(M_PERTURB, 0);

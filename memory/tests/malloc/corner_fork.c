@@ -21,7 +21,6 @@
 
 static volatile int stopping;
 static pthread_mutex_t next_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t crowd[CROWD];
 
 static size_t size_of(unsigned *state)
 {
@@ -137,16 +136,14 @@ static void *start_until_stopped(void *unused)
 static void crowd_start(void *(*body)(void *))
 {
 	stopping = 0;
-	for (int i = 0; i < CROWD; i++)
-		CORNER_CHECK(pthread_create(&crowd[i], NULL, body, NULL) == 0, "no thread");
+	corner_start(CROWD, body, NULL);
 	(void)usleep(20000);
 }
 
 static void crowd_stop(void)
 {
 	stopping = 1;
-	for (int i = 0; i < CROWD; i++)
-		(void)pthread_join(crowd[i], NULL);
+	corner_join();
 }
 
 static void child_allocates(void *unused)
@@ -236,14 +233,10 @@ static void *fork_here(void *unused)
 	return NULL;
 }
 
-/* The children call corner_threads, whose table is then their own copy. */
+/* The children also call corner_threads, on their own copy of its table. */
 CORNER(fork_in_threads)
 {
-	pthread_t threads[3];
-	for (int i = 0; i < 3; i++)
-		CORNER_CHECK(pthread_create(&threads[i], NULL, fork_here, NULL) == 0, "no thread");
-	for (int i = 0; i < 3; i++)
-		(void)pthread_join(threads[i], NULL);
+	corner_threads(3, fork_here, NULL);
 }
 
 static unsigned char *shared_blocks[CROWD * KEPT];
@@ -324,11 +317,8 @@ static void child_ends(void *unused)
  * that goes on. */
 CORNER(fork_beside_caches)
 {
-	pthread_t sleepers[SLEEPERS];
 	(void)pthread_barrier_init(&filled, NULL, SLEEPERS + 1);
-	for (int i = 0; i < SLEEPERS; i++)
-		CORNER_CHECK(pthread_create(&sleepers[i], NULL, cache_and_wait, NULL) == 0,
-			     "no thread");
+	corner_start(SLEEPERS, cache_and_wait, NULL);
 	(void)pthread_barrier_wait(&filled);
 	for (int i = 0; i < 5; i++) {
 		corner_child(child_ends, NULL, HANG_SECONDS);
@@ -336,8 +326,7 @@ CORNER(fork_beside_caches)
 		corner_child(child_starts, NULL, HANG_SECONDS);
 	}
 	(void)pthread_barrier_wait(&filled);
-	for (int i = 0; i < SLEEPERS; i++)
-		(void)pthread_join(sleepers[i], NULL);
+	corner_join();
 }
 
 /* Fork handlers that allocate, registered late. */
@@ -388,11 +377,10 @@ static void *fork_only(void *unused)
 /* The program's second thread only forks, while the first is inside malloc. */
 CORNER(fork_alone)
 {
-	pthread_t thread;
 	stopping = 0;
-	CORNER_CHECK(pthread_create(&thread, NULL, fork_only, NULL) == 0, "no thread");
+	corner_start(1, fork_only, NULL);
 	(void)churn_until_stopped(NULL);
-	(void)pthread_join(thread, NULL);
+	corner_join();
 }
 
 CORNER(fork_spawn)

@@ -2,7 +2,6 @@
  * corner_mallctl.c - mallctl: names and MIBs, what is refused, sums, and what is printed.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,41 +242,31 @@ JE_CORNER(epochs)
 
 /* ---- the rest ---- */
 
-static unsigned task_count(void)
-{
-	unsigned count = 0;
-	DIR *tasks = opendir("/proc/self/task");
-	while (tasks != NULL && readdir(tasks) != NULL)
-		count++;
-	(void)closedir(tasks);
-	return count - 2;
-}
-
 static bool becomes(unsigned tasks)
 {
-	for (unsigned i = 0; i < 50 && task_count() != tasks; i++)
+	for (unsigned i = 0; i < 50 && corner_task_count() != tasks; i++)
 		(void)usleep(100000);
-	return task_count() == tasks;
+	return corner_task_count() == tasks;
 }
 
 JE_CORNER(background_thread)
 {
 	bool on = true, off = false;
-	CORNER_CHECK(task_count() == 1, "%u threads", task_count());
+	CORNER_CHECK(corner_task_count() == 1, "%u threads", corner_task_count());
 	je_write("background_thread", &off, sizeof(off));
 	CORNER_CHECK(!je_bool("background_thread"), "off");
 	for (unsigned round = 0; round < 2; round++) {
 		je_write("background_thread", &on, sizeof(on));
 		CORNER_CHECK(je_bool("background_thread") && becomes(2), "on: %u threads",
-			     task_count());
+			     corner_task_count());
 		je_write("background_thread", &off, sizeof(off));
 		CORNER_CHECK(!je_bool("background_thread") && becomes(1), "off: %u threads",
-			     task_count());
+			     corner_task_count());
 	}
 	je_write("background_thread", &on, sizeof(on));
 	je_write("background_thread", &off, sizeof(off));
 	je_write("background_thread", &on, sizeof(on));
-	CORNER_CHECK(becomes(2), "on, off, on at once: %u threads", task_count());
+	CORNER_CHECK(becomes(2), "on, off, on at once: %u threads", corner_task_count());
 }
 
 struct text {

@@ -35,13 +35,6 @@ static void refuse(unsigned call, unsigned error)
 		corner_skip("no seccomp: %s", strerror(errno));
 }
 
-static void check_zero(const unsigned char *block, size_t size)
-{
-	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
-	for (size_t i = 0; i < size; i++)
-		CORNER_CHECK(block[i] == 0, "calloc: byte %zu of %zu is %d", i, size, block[i]);
-}
-
 static size_t size_of(unsigned i)
 {
 	return i % 100 == 99 ? 200000 + i * 61 : 1 + i * 37 % 9000;
@@ -62,7 +55,7 @@ static void *work(void *pause)
 		(void)(pause != NULL && round == 1 ? usleep(1300000) : malloc_trim(0));
 		for (unsigned i = 0; i < BLOCKS; i += 7) {
 			blocks[i] = calloc(1, size_of(i));
-			check_zero(blocks[i], size_of(i));
+			corner_check_zero(blocks[i], size_of(i), "calloc");
 		}
 		for (unsigned i = 0; i < BLOCKS; i += 7)
 			free(blocks[i]);
@@ -92,33 +85,28 @@ static const unsigned others[] = { SYS_sched_getaffinity, SYS_getrandom, SYS_mbi
 				   SYS_get_mempolicy,     SYS_sysinfo,   SYS_uname };
 
 /* The filter survives exec, so malloc starts under it. */
-static void refused_at_start(const char *name, unsigned call, unsigned error)
+static void refused_at_start(unsigned call, unsigned error)
 {
 	if (getenv(REFUSED) == NULL) {
-		char path[] = "/proc/self/exe", own[64] = "";
-		char *arguments[] = { path, own, NULL };
-		(void)strncat(own, name, sizeof(own) - 1);
-		(void)setenv(REFUSED, "1", 1);
 		refuse(call, error);
 		if (call == SYS_getcpu)
 			for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 				refuse(others[i], error);
-		(void)execv(path, arguments);
-		corner_fail("execv: %s", strerror(errno));
+		corner_again(REFUSED, "1");
 	}
 	(void)work(&call);
 	if (call != SYS_clone3)
 		corner_threads(3, work, NULL);
 }
 
-#define REFUSAL(name, call, error)                                \
-	CORNER(name##_later)                                      \
-	{                                                         \
-		refused_later(call, error);                       \
-	}                                                         \
-	CORNER(name##_at_start)                                   \
-	{                                                         \
-		refused_at_start(#name "_at_start", call, error); \
+#define REFUSAL(name, call, error)             \
+	CORNER(name##_later)                   \
+	{                                      \
+		refused_later(call, error);    \
+	}                                      \
+	CORNER(name##_at_start)                \
+	{                                      \
+		refused_at_start(call, error); \
 	}
 
 REFUSAL(membarrier, SYS_membarrier, ENOSYS)

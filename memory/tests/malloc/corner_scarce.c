@@ -226,16 +226,6 @@ CORNER(address_space_new_threads)
 	CORNER_CHECK(malloc(ROOM / 3) != NULL, "no 64 MiB afterwards");
 }
 
-/* Execute the subtest again in this process. */
-static void begin_again(const char *subtest)
-{
-	char path[] = "/proc/self/exe";
-	char *arguments[] = { path, strdup(subtest), NULL };
-	(void)setenv("CORNER_AGAIN", "1", 1);
-	(void)execv(path, arguments);
-	corner_fail("execv: %s", strerror(errno));
-}
-
 /* The program is under the limit before its first malloc. */
 CORNER(small_from_the_start)
 {
@@ -243,7 +233,7 @@ CORNER(small_from_the_start)
 	if (getenv("CORNER_AGAIN") == NULL) {
 		const struct rlimit at = { (size_t)48 << 20, (size_t)48 << 20 };
 		CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit");
-		begin_again("small_from_the_start");
+		corner_again("CORNER_AGAIN", "1");
 	}
 	fill(&heap, 1000);
 	CORNER_CHECK(heap.bytes >= (size_t)16 << 20, "only %zu MiB of 48", heap.bytes >> 20);
@@ -303,7 +293,7 @@ CORNER(locked_memory)
 	/* Where addresses are random, what is there at first may by chance lie on both sides of a
 	 * bound of some structure; not twice. */
 	if (before >= (size_t)16 << 20 && getenv("CORNER_AGAIN") == NULL)
-		begin_again("locked_memory");
+		corner_again("CORNER_AGAIN", "1");
 	CORNER_CHECK(before < (size_t)16 << 20, "%zu MiB resident before any use", before >> 20);
 	corner_note("%zu KiB resident before any use", before >> 10);
 	for (int round = 0; round < 3; round++) {

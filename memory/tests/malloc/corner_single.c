@@ -3,7 +3,6 @@
  * thread, so malloc must not start one before the program does.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -33,20 +32,10 @@ static void work(void)
 	}
 }
 
-static unsigned thread_count(void)
-{
-	unsigned count = 0;
-	DIR *tasks = opendir("/proc/self/task");
-	for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
-		count += task->d_name[0] != '.';
-	(void)closedir(tasks);
-	return count;
-}
-
 CORNER(one_thread)
 {
 	work();
-	CORNER_CHECK(thread_count() == 1, "%u threads", thread_count());
+	CORNER_CHECK(corner_task_count() == 1, "%u threads", corner_task_count());
 }
 
 static void must_unshare(int flags, const char *what)
@@ -54,7 +43,8 @@ static void must_unshare(int flags, const char *what)
 	work();
 	if (unshare(flags) == 0)
 		return;
-	CORNER_CHECK(errno != EINVAL, "unshare(%s): EINVAL, with %u threads", what, thread_count());
+	CORNER_CHECK(errno != EINVAL, "unshare(%s): EINVAL, with %u threads", what,
+		     corner_task_count());
 	corner_skip("unshare(%s): %s", what, strerror(errno));
 }
 
@@ -97,7 +87,7 @@ CORNER(setns_user)
 	(void)waitpid(child, &status, 0);
 	if (answer == -2 || (answer == -1 && error != EINVAL))
 		corner_skip("no user namespace: %s", strerror(error));
-	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", thread_count());
+	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", corner_task_count());
 }
 
 /* As a daemon: the child is also a program with one thread. */
