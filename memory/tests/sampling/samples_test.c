@@ -7,59 +7,15 @@
  * usage: sampling_samples PART FOLDER
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/box/reader_profile.h"
 #include "memory/profile/profile.h"
+#include "seen_test.h"
 
 #define THREADS 8u
 #define BLOCKS 400u
-
-static int failures;
-
-static void expect(bool fine, const char *what, uint64_t have, uint64_t want)
-{
-	if (fine)
-		return;
-	(void)printf("FAILED: %s: %" PRIu64 ", %" PRIu64 " wanted\n", what, have, want);
-	failures++;
-}
-
-static void equal(uint64_t have, uint64_t want, const char *what)
-{
-	expect(have == want, what, have, want);
-}
-
-static struct pfs_books *books;
-
-static void open_books(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
-		       uint32_t samples)
-{
-	struct pfs_memory_config config;
-	struct pfs_message message;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.tick_ms = 0;
-	config.threads_max = 64;
-	config.cells_max = 4096;
-	config.accounts_max = 16;
-	config.profile_lg = lg;
-	config.stacks_max = stacks;
-	config.contexts_max = contexts;
-	config.samples_max = samples;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-}
 
 /* ---- as the library that counts does it, with an artificial stack ---- */
 
@@ -116,22 +72,6 @@ static void block_free(struct pfs_memory_thread *thread, struct block block)
 
 /* ---- what a reader sees ---- */
 
-static struct pfs_reader *reader;
-
-static struct pfs_seen_profile *look(void)
-{
-	struct pfs_message message;
-	if (reader == NULL)
-		reader = pfs_reader_open(pfs_memory_path(books), &message);
-	struct pfs_seen_profile *profile = reader != NULL ? pfs_profile_take(reader, &message)
-							  : NULL;
-	if (profile == NULL) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	return profile;
-}
-
 static void look_no_more(void)
 {
 	pfs_reader_close(reader);
@@ -159,17 +99,8 @@ static void check_unique(const struct pfs_seen_profile *profile)
 	equal(twice, 0, "contexts that are twice");
 }
 
-static uint64_t samples_ever(const struct pfs_seen_profile *profile)
-{
-	uint64_t samples = 0;
-	for (uint32_t i = 0; i < profile->context_count; i++)
-		samples += profile->contexts[i].samples;
-	return samples;
-}
-
 /* ---- parts ---- */
 
-static pfs_memory_key keys[2];
 static struct block mail[THREADS][BLOCKS];
 static pthread_barrier_t barrier;
 
@@ -197,8 +128,6 @@ static void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t con
 		  uint32_t samples)
 {
 	open_books(folder, lg, stacks, contexts, samples);
-	keys[0] = pfs_memory_register(books, "memory/one/heap");
-	keys[1] = pfs_memory_register(books, "memory/two/heap");
 	(void)pthread_barrier_init(&barrier, NULL, THREADS);
 }
 
@@ -271,14 +200,6 @@ static void part_full(const char *folder)
 	equal(samples_ever(profile) + lost[PFS_LOST_CONTEXTS], THREADS * BLOCKS, "samples ever");
 	pfs_profile_free(profile);
 	end();
-}
-
-static uint64_t count_samples(void)
-{
-	struct pfs_seen_profile *profile = look();
-	uint64_t samples = samples_ever(profile);
-	pfs_profile_free(profile);
-	return samples;
 }
 
 static void make_blocks(struct pfs_memory_thread *thread, uint32_t count)

@@ -4,17 +4,8 @@
 #include "memory/malloc/classes.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(condition, ...)                                                \
-	do {                                                                 \
-		if (!(condition)) {                                          \
-			(void)fprintf(stderr, "classes_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                         \
-			exit(1);                                             \
-		}                                                            \
-	} while (0)
+#include "check.h"
 
 /* The class after a class: 8, then steps of 16 up to 128, then four a doubling. */
 static size_t next_class(size_t size)

@@ -9,20 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 #define THREADS 6u
 #define LIVE 200u
 #define TURNS 10000u
 #define ARENAS_MAX 64u
-
-#define CHECK(condition, ...)                                               \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			(void)fprintf(stderr, "ctl_test.c:%d: ", __LINE__); \
-			(void)fprintf(stderr, __VA_ARGS__);                 \
-			(void)fputc('\n', stderr);                          \
-			abort();                                            \
-		}                                                           \
-	} while (0)
 
 static void *live[THREADS][LIVE];
 

@@ -2,12 +2,12 @@
  * needless_test.c - a slab counts as needless exactly if it is made although other threads' rings
  * hold a slab's worth of regions that could not be taken. The test controls what the rings hold.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "memory/malloc/arena.h"
 #include "memory/malloc/cache.h"
 #include "memory/malloc/start.h"
+#include "check.h"
 
 #define CLASS 20u
 #define REGIONS_MOST 4096u
@@ -30,15 +30,6 @@ bool __wrap_pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	*is_held = rings.is_held;
 	return gives;
 }
-
-#define CHECK(condition, ...)                                                 \
-	do {                                                                  \
-		if (!(condition)) {                                           \
-			(void)fprintf(stderr, "needless_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                          \
-			exit(1);                                              \
-		}                                                             \
-	} while (0)
 
 static void counts_are(struct pfs_bin *bin, uint64_t slabs, uint64_t needless, const char *when)
 {

@@ -8,9 +8,10 @@
  */
 #include <pfslab/malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "check.h"
 
 #define THREADS 6u
 #define ROUNDS 6u
@@ -30,15 +31,6 @@ struct worker {
 	pthread_t thread;
 };
 static struct worker workers[THREADS];
-
-#define CHECK(condition, ...)                                             \
-	do {                                                              \
-		if (!(condition)) {                                       \
-			(void)fprintf(stderr, "walk_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                      \
-			exit(1);                                          \
-		}                                                         \
-	} while (0)
 
 static uint64_t draw(struct worker *self, uint64_t below)
 {
