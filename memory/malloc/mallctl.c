@@ -63,10 +63,7 @@ static int run(const struct pfs_ctl *ctl)
 PUBLIC int mallctl(const char *name, void *old_value, size_t *old_length, void *new_value,
 		   size_t new_length)
 {
-	struct pfs_ctl ctl = { .old_value = old_value,
-			       .old_length = old_length,
-			       .new_value = new_value,
-			       .new_length = new_length };
+	struct pfs_ctl ctl = { NULL, { 0 }, old_value, old_length, new_value, new_length };
 	pfs_start();
 	ctl.row = find(name, ctl.at);
 	return ctl.row != NULL ? run(&ctl) : ENOENT;
@@ -125,10 +122,7 @@ static bool read_mib(const struct pfs_ctl_row *row, const size_t *mib, size_t mi
 PUBLIC int mallctlbymib(const size_t *mib, size_t mib_length, void *old_value, size_t *old_length,
 			void *new_value, size_t new_length)
 {
-	struct pfs_ctl ctl = { .old_value = old_value,
-			       .old_length = old_length,
-			       .new_value = new_value,
-			       .new_length = new_length };
+	struct pfs_ctl ctl = { NULL, { 0 }, old_value, old_length, new_value, new_length };
 	pfs_start();
 	if (mib_length == 0 || mib[0] >= pfs_ctl_row_count)
 		return ENOENT;

@@ -22,7 +22,6 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,8 +198,7 @@ static void copy_file(const char *from, const char *to)
 /* ---- a slice ---- */
 
 struct slice {
-	double wall_ns, cpu_ns; /* of a writer, per pair */
-	double rows_per_s, rows_per_cpu_s;
+	double values[4]; /* as print_list names them; the first two of a writer, per pair */
 };
 
 struct sums {
@@ -223,20 +221,20 @@ static bool try_slice(struct writer *writers, uint32_t count, uint32_t ms,
 {
 	const struct timespec rest = { ms / 1000, (long)(ms % 1000) * 1000000 };
 	struct answer answer = { 0, 0, 0, 0 };
-	struct slice slice = { 0, 0, 0, 0 };
+	struct slice slice = { { 0, 0, 0, 0 } };
 	if (reading != NULL && write(reading->orders, &ms, sizeof(ms)) != (ssize_t)sizeof(ms))
 		fail("the reader ended");
 	struct sums begin = look(writers, count);
 	(void)nanosleep(&rest, NULL);
 	struct sums end = look(writers, count);
 	double pairs = (double)(end.pairs - begin.pairs);
-	slice.wall_ns = (double)(end.ns - begin.ns) * count / pairs;
-	slice.cpu_ns = (double)(end.cpu_ns - begin.cpu_ns) / pairs;
+	slice.values[0] = (double)(end.ns - begin.ns) * count / pairs;
+	slice.values[1] = (double)(end.cpu_ns - begin.cpu_ns) / pairs;
 	if (reading != NULL) {
 		if (read(reading->answers, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
 			fail("the reader ended");
-		slice.rows_per_s = (double)answer.rows * 1e9 / (double)answer.ns;
-		slice.rows_per_cpu_s = (double)answer.rows * 1e9 / (double)answer.cpu_ns;
+		slice.values[2] = (double)answer.rows * 1e9 / (double)answer.ns;
+		slice.values[3] = (double)answer.rows * 1e9 / (double)answer.cpu_ns;
 		*bad += answer.bad;
 	}
 	*found = slice;
@@ -282,15 +280,12 @@ static void open_books(void)
 	}
 }
 
-static void print_list(const char *name, struct slice slices[ROUNDS_MAX], uint32_t rounds,
-		       size_t offset)
+static void print_list(uint32_t list, const struct slice *slices, uint32_t rounds)
 {
-	printf("\"%s\": [", name);
-	for (uint32_t i = 0; i < rounds; i++) {
-		double value;
-		memcpy(&value, (const char *)&slices[i] + offset, sizeof(value));
-		printf("%s%.4f", i == 0 ? "" : ", ", value);
-	}
+	static const char *const lists[] = { "wall_ns", "cpu_ns", "rows_per_s", "rows_per_cpu_s" };
+	printf("%s\"%s\": [", list == 0 ? "" : ", ", lists[list]);
+	for (uint32_t i = 0; i < rounds; i++)
+		printf("%s%.4f", i == 0 ? "" : ", ", slices[i].values[list]);
 	printf("]");
 }
 
@@ -301,17 +296,8 @@ static void print(struct slice slices[STATES][ROUNDS_MAX], uint32_t writers, uin
 	       LIVES * INSTRUMENTS, (unsigned long long)bad);
 	for (int state = 0; state < STATES; state++) {
 		printf("%s\"%s\": {", state == 0 ? "" : ", ", names[state]);
-		print_list("wall_ns", slices[state], rounds, offsetof(struct slice, wall_ns));
-		printf(", ");
-		print_list("cpu_ns", slices[state], rounds, offsetof(struct slice, cpu_ns));
-		if (state != ALONE) {
-			printf(", ");
-			print_list("rows_per_s", slices[state], rounds,
-				   offsetof(struct slice, rows_per_s));
-			printf(", ");
-			print_list("rows_per_cpu_s", slices[state], rounds,
-				   offsetof(struct slice, rows_per_cpu_s));
-		}
+		for (uint32_t list = 0; list < (state == ALONE ? 2 : 4); list++)
+			print_list(list, slices[state], rounds);
 		printf("}");
 	}
 	printf("}}\n");

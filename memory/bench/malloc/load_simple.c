@@ -25,13 +25,9 @@ const struct load load_tiny = {
 	"tiny", "a program that hardly allocates; blocks", 1, 40, run_tiny,
 };
 
-struct pairs {
-	const struct load_options *options;
-};
-
 static void *do_pairs(void *opaque)
 {
-	const struct load_options *options = ((struct pairs *)opaque)->options;
+	const struct load_options *options = opaque;
 	void *neighbours[NEIGHBOURS];
 
 	for (uint32_t i = 0; i < NEIGHBOURS; i++)
@@ -47,7 +43,7 @@ static void *do_pairs(void *opaque)
 
 static void run_pair(const struct load_options *options)
 {
-	struct pairs each = { .options = options };
+	struct load_options each = *options;
 
 	if (options->threads == 1)
 		do_pairs(&each);
