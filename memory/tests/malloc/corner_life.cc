@@ -67,7 +67,7 @@ __attribute__((constructor(101))) void constructed()
 	free(malloc(100000));
 }
 
-/* After main, when much has gone: what was allocated before main, and new blocks. */
+/* After main, when much is destroyed: blocks from before main are used, and new ones. */
 __attribute__((destructor(101))) void destructed()
 {
 	if (!late_wanted)
@@ -126,7 +126,7 @@ void *allocate_for_ever(void *)
 	return nullptr;
 }
 
-/* Threads go on to allocate while the process ends. */
+/* Threads keep allocating while the process ends. */
 void exits_beside_threads(void *)
 {
 	for (int i = 0; i < 4; i++) {
@@ -223,7 +223,7 @@ CORNER(thread_local_objects)
 	(void)use_thread_local(nullptr);
 }
 
-/* A program that has taken all keys: a malloc that wants one must get along without. */
+/* The program has taken all keys: a malloc that wants one must work without. */
 void *malloc_a_little(void *)
 {
 	unsigned char *blocks[early_count];

@@ -1,5 +1,5 @@
 /*
- * corner_operators.cc - operator new and delete in every form, and what happens when memory ends.
+ * corner_operators.cc - operator new and delete in every form, and out-of-memory behaviour.
  */
 #include <cstdint>
 #include <cstdlib>
@@ -100,7 +100,7 @@ CORNER(expressions)
 	}
 }
 
-/* The blocks are of one heap: malloc_usable_size knows them, free and delete may be mixed here. */
+/* All blocks are of one heap: malloc_usable_size knows them, and free may be mixed with delete. */
 CORNER(one_heap)
 {
 	for (size_t size = 1; size < size_t(1) << 20; size = next(size)) {
@@ -197,7 +197,7 @@ void free_reserve()
 	std::set_new_handler(nullptr);
 }
 
-/* The classical use: the handler frees a reserve, and then there is memory. */
+/* The usual handler: it frees a reserve, after which memory is available. */
 CORNER(handler_frees)
 {
 	const size_t room = size_t(128) << 20;
