@@ -10,15 +10,16 @@
 #include "containers/compiler.h"
 
 #define CPUS_PER_ARENA 8u
-#define NODES_MOST 1024u /* the kernel wants no fewer; those from 64 on count as the first */
+/* the kernel accepts no smaller mask; nodes from 64 on are treated as the first */
+#define NODES_MOST 1024u
 
 static struct pfs_mutex lock; /* pfs_arenas_start */
 static struct pfs_arena first;
-/* But for the first one; written under lock, as count. */
+/* All arenas but the first. Written under lock, like count. */
 static _Atomic(struct pfs_arena *) arenas[PFS_ARENAS_MAX] PFS_SELDOM;
 static _Atomic(uint32_t) count;
 static struct pfs_base_pool arena_pool;
-static uint64_t node_mask; /* settle only, as defaults */
+static uint64_t node_mask; /* written by settle_locked only, like defaults */
 static uint32_t defaults;  /* 0: not settled */
 
 static _Atomic(int64_t) decay_ms_default[2] = { PFS_DECAY_BY_CONF, PFS_DECAY_BY_CONF };
@@ -55,7 +56,7 @@ static uint32_t cpu_count(void)
 	return (uint32_t)CPU_COUNT(&cpus);
 }
 
-/* The nodes that this process may have memory of, a bit each. */
+/* A bit for each NUMA node on which this process may allocate memory. */
 static uint64_t allowed_nodes(void)
 {
 	unsigned long mask[NODES_MOST / (8 * sizeof(unsigned long))] = { 0 };
@@ -77,18 +78,19 @@ void pfs_arenas_start(void)
 {
 	pfs_mutex_init(&lock);
 	arena_init(&first, 0);
-	pfs_store_relaxed(&count, 1); /* relaxed: the caller orders the start before everything */
+	/* relaxed: the caller orders the start before every other call */
+	pfs_store_relaxed(&count, 1);
 }
 
-/* Under lock. The system's answers are asked for as late as this, for they cost a program that has
- * one thread some pages of code. */
+/* Under lock. The system is asked only now, because the calls cost a single-threaded program some
+ * pages of code. */
 static void settle_locked(void)
 {
 	if (defaults != 0)
 		return;
 	node_mask = allowed_nodes();
 	defaults = default_count();
-	pfs_store_relaxed(&count, defaults); /* relaxed: a count; the arenas come by [AR1] */
+	pfs_store_relaxed(&count, defaults); /* relaxed: a count; [AR1] carries the arenas */
 }
 
 uint32_t pfs_arenas_settle(void)
@@ -102,7 +104,7 @@ uint32_t pfs_arenas_settle(void)
 
 uint32_t pfs_arena_count(void)
 {
-	return pfs_load_relaxed(&count); /* relaxed: a count; arenas never go */
+	return pfs_load_relaxed(&count); /* relaxed: a count; arenas are never removed */
 }
 
 /* Under lock. */
@@ -112,7 +114,8 @@ static struct pfs_arena *arena_make(uint32_t number)
 	if (arena == NULL)
 		return NULL;
 	arena_init(arena, number);
-	/* [AR1] release, pairs with [AR2]: without it another thread could lock what is no lock. */
+	/* [AR1] release, pairs with [AR2]: without it another thread could use an uninitialized
+	 * lock. */
 	pfs_store_release(&arenas[number], arena);
 	return arena;
 }
@@ -150,7 +153,7 @@ struct pfs_arena *pfs_arena_create(void)
 	return arena;
 }
 
-/* Which of the allowed nodes the caller runs on, counted from 0. */
+/* The index, among the allowed nodes, of the node that the caller runs on. */
 static uint32_t own_node(void)
 {
 	unsigned cpu = 0;
@@ -160,8 +163,8 @@ static uint32_t own_node(void)
 	return (uint32_t)__builtin_popcountll(node_mask & ((UINT64_C(1) << node) - 1));
 }
 
-/* A node's arenas are those whose number is its own modulo the nodes: first touch puts an arena's
- * pages near the threads that use it. */
+/* A node owns the arenas whose number is its index modulo the node count. First touch places an
+ * arena's pages near the threads that use it. */
 static struct pfs_arena *with_fewest(uint32_t settled, uint32_t *threads_of_best)
 {
 	uint32_t nodes = (uint32_t)__builtin_popcountll(node_mask);
@@ -179,7 +182,7 @@ static struct pfs_arena *with_fewest(uint32_t settled, uint32_t *threads_of_best
 	return best;
 }
 
-/* Threads that start together choose one after the other. Lock-free. */
+/* Threads that start together see each other's choices. Lock-free. */
 struct pfs_arena *pfs_arena_choose(bool is_first)
 {
 	uint32_t settled = is_first ? 1 : pfs_arenas_settle();
@@ -192,59 +195,45 @@ struct pfs_arena *pfs_arena_choose(bool is_first)
 	return arena;
 }
 
-static void lock_arena(struct pfs_arena *self)
+static void set_lock(struct pfs_mutex *self, bool locked)
 {
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_lock(&self->bins[class].lock);
-	pfs_mutex_lock(&self->extents.lock);
+	if (locked)
+		pfs_mutex_lock(self);
+	else
+		pfs_mutex_unlock(self);
 }
 
-static void unlock_arena(struct pfs_arena *self)
+/* Each arena's locks `growing`, or all the others. */
+static void set_locks(bool growing, bool locked)
 {
-	pfs_mutex_unlock(&self->extents.lock);
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_unlock(&self->bins[class].lock);
-}
-
-static void lock_growing(struct pfs_arena *self)
-{
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_lock(&self->bins[class].growing);
-}
-
-static void unlock_growing(struct pfs_arena *self)
-{
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_mutex_unlock(&self->bins[class].growing);
-}
-
-static void for_each(void (*call)(struct pfs_arena *arena))
-{
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			call(arena);
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+			set_lock(growing ? &arena->bins[class].growing : &arena->bins[class].lock,
+				 locked);
+		if (!growing)
+			set_lock(&arena->extents.lock, locked);
 	}
 }
 
 void pfs_arenas_lock_growing(void)
 {
 	pfs_mutex_lock(&lock);
-	for_each(lock_growing);
+	set_locks(true, true);
 }
 
 void pfs_arenas_unlock_growing(void)
 {
-	for_each(unlock_growing);
+	set_locks(true, false);
 	pfs_mutex_unlock(&lock);
 }
 
 void pfs_arenas_lock(void)
 {
-	for_each(lock_arena);
+	set_locks(false, true);
 }
 
 void pfs_arenas_unlock(void)
 {
-	for_each(unlock_arena);
+	set_locks(false, false);
 }

@@ -1,11 +1,12 @@
 /*
- * arena.h - bins and extents that some threads share. A thread's blocks come from its arena; a
- * block goes back to the arena that it came from, whoever frees it.
+ * arena.h - bins and extents shared by some of the threads. A thread allocates from its arena; a
+ * freed block returns to the arena that it came from, whichever thread frees it.
  *
  * Ordering:  [AR1] list: store, release  <->  [AR2] list: load, acquire
- *            carries: a new arena's locks and lists, all zero or made
- * How many: one for each NUMA node and each 8 CPUs (opt narenas), for more cost memory and bring
- * no time where bins are locked only to move whole words; more can be made, and bound to.
+ *            carries: a new arena's locks and lists, zeroed or initialized
+ * By default there is one arena for each NUMA node and each 8 CPUs of it (option narenas). More of
+ * them cost memory and save no time, because bins are locked only to move whole words. A program
+ * can create more and bind threads to them.
  */
 #ifndef PFS_MALLOC_ARENA_H
 #define PFS_MALLOC_ARENA_H
@@ -15,49 +16,60 @@
 #include "extents.h"
 
 #define PFS_ARENAS_MAX 1024u
-#define PFS_DECAY_BY_CONF INT64_MIN /* as the option says */
+#define PFS_DECAY_BY_CONF INT64_MIN /* the option's value applies */
 
 struct pfs_arena {
 	uint32_t number;
-	_Atomic(uint32_t) threads;      /* bound to it now */
-	_Atomic(uint64_t) ring_mallocs; /* of threads that have ended or moved: from their rings */
-	_Atomic(uint64_t) ring_frees;
-	_Atomic(int64_t) decay_ms[2]; /* of dirty, of muzzy; or PFS_DECAY_BY_CONF */
+	_Atomic(uint32_t) threads;    /* threads bound to it now */
+	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
 };
 
-/* The first arena is there; NULL never. */
+/* Initialize the first arena. From then on pfs_arena_at(0) is never NULL. */
 void pfs_arenas_start(void);
 
-/* Decide how many threads are spread over, if that is not done: with the second thread, or where it
- * matters before. How many. */
+/* Settle over how many arenas threads are spread, unless that is already settled: when the second
+ * thread starts, or earlier if a caller needs the number. Returns it. */
 uint32_t pfs_arenas_settle(void);
 
-/* How many there are. Those that threads are spread over come first. */
+/* The number of arenas. Those that threads are spread over come first. */
 uint32_t pfs_arena_count(void);
 
-/* By number; made if it is one of those that threads are spread over. NULL: none, or no memory. */
+/* The arena with a number, created on demand if threads are spread over it. NULL: no such arena, or
+ * no memory. */
 struct pfs_arena *pfs_arena_at(uint32_t number);
 
-/* The same, made by nobody yet: NULL. */
+/* The same, but NULL if it does not exist yet. */
 struct pfs_arena *pfs_arena_if_any(uint32_t number);
 
-/* One more; NULL: no memory, or PFS_ARENAS_MAX. */
+/* The first existing arena after one, in the order of numbers; NULL is before all, and after all.
+ */
+static inline struct pfs_arena *pfs_arena_next(const struct pfs_arena *before)
+{
+	struct pfs_arena *arena = NULL;
+	uint32_t at = before != NULL ? before->number + 1 : 0;
+	for (; arena == NULL && at < pfs_arena_count(); at++)
+		arena = pfs_arena_if_any(at);
+	return arena;
+}
+
+/* Create one more. NULL: no memory, or there are PFS_ARENAS_MAX. */
 struct pfs_arena *pfs_arena_create(void);
 
-/* For the calling thread: of those by default, one of its node with the fewest threads; for the
- * process's first thread the first. It is counted there as one of them. */
+/* Choose an arena for the calling thread and count the thread there: among the default arenas of
+ * its node, one with the fewest threads. The process's first thread gets the first arena. */
 struct pfs_arena *pfs_arena_choose(bool is_first);
 
-/* Around fork: the list of arenas and their locks `growing`; then, after the registry of caches,
- * all others. */
+/* Around fork: first the list of arenas and their `growing` locks; then, after the registry of
+ * caches, all their other locks. */
 void pfs_arenas_lock_growing(void);
 void pfs_arenas_unlock_growing(void);
 void pfs_arenas_lock(void);
 void pfs_arenas_unlock(void);
 
-/* The time of dirty or of muzzy extents; as options have it. */
+/* A decay time of dirty or muzzy extents, with the option's value in the place of
+ * PFS_DECAY_BY_CONF. */
 static inline int64_t pfs_decay_ms_of(int64_t decay_ms, enum pfs_extent_kind kind)
 {
 	int64_t by_conf = kind == PFS_EXTENT_DIRTY ? pfs_conf.dirty_decay_ms
@@ -67,7 +79,7 @@ static inline int64_t pfs_decay_ms_of(int64_t decay_ms, enum pfs_extent_kind kin
 
 static inline int64_t pfs_arena_decay_ms(struct pfs_arena *self, enum pfs_extent_kind kind)
 {
-	/* relaxed: a new time may come late. */
+	/* relaxed: a new time may be seen late. */
 	return pfs_decay_ms_of(pfs_load_relaxed(&self->decay_ms[kind]), kind);
 }
 
@@ -77,13 +89,8 @@ static inline void pfs_arena_set_decay_ms(struct pfs_arena *self, enum pfs_exten
 	pfs_store_relaxed(&self->decay_ms[kind], decay_ms); /* relaxed: as above */
 }
 
-/* Of the arenas that will be made. */
+/* The decay times of arenas created later. */
 int64_t pfs_arenas_decay_ms(enum pfs_extent_kind kind);
 void pfs_arenas_set_decay_ms(enum pfs_extent_kind kind, int64_t decay_ms);
-
-static inline struct pfs_extents *pfs_arena_extents(struct pfs_arena *self)
-{
-	return &self->extents;
-}
 
 #endif

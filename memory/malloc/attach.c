@@ -1,13 +1,13 @@
 /*
- * attach.c - a cache comes with a thread's first call and goes with its thread; or it is made
- * explicitly, and no thread's.
+ * attach.c - a thread gets its cache with its first call and loses it when it ends. Explicit caches
+ * belong to no thread.
  */
 #include "arena.h"
 #include "rings.h"
 #include "start.h"
 #include "tick.h"
 
-/* A cache for the calling thread; NULL: no memory. */
+/* Give the calling thread a cache; NULL: no memory. */
 static struct pfs_cache *attach(void)
 {
 	struct pfs_cache *cache = pfs_cache_new();
@@ -59,21 +59,19 @@ void pfs_caches_end(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 	if (!is_alone)
 		(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
-			pfs_stock_empty(&arena->bins[class], true);
-	}
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_stocks_empty(arena);
 }
 
 struct pfs_cache_bytes pfs_cache_own_bytes(void)
 {
 	struct pfs_cache *cache = pfs_cache_attached();
 	struct pfs_cache_counts counts = { .threads = 0 };
-	pfs_mutex_lock(&pfs_registry.lock); /* nobody takes from its rings */
+	pfs_mutex_lock(&pfs_registry.lock); /* so that no thread takes from its rings */
 	pfs_cache_count(&counts, cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
-	/* relaxed: the caller's own */
+	/* relaxed: written by this thread */
 	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
 					 pfs_load_relaxed(&cache->past_freed_bytes) };
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {

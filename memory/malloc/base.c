@@ -8,8 +8,8 @@
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 
-/* The first chunk: layout.ld has it behind the small variables, so that the pages of a program
- * that allocates little hold both. */
+/* The first chunk. layout.ld places it behind the small variables, so that a program that allocates
+ * little has both on the same pages. */
 static alignas(PFS_LINE) char first_chunk[64 << 10] __attribute__((section(".bss.chunk")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,7 +30,7 @@ static void use_chunk(char *chunk, size_t bytes)
 	mapped_bytes += bytes;
 }
 
-/* What is left of the last chunk is lost: less than a piece. */
+/* The rest of the previous chunk is lost: less than one piece. */
 static bool new_chunk(size_t size_bytes)
 {
 	if (mapped_bytes == 0 && size_bytes <= sizeof(first_chunk)) {
@@ -40,7 +40,8 @@ static bool new_chunk(size_t size_bytes)
 	size_t least = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 	size_t bytes = least > CHUNK_BYTES / 4 ? least : CHUNK_BYTES;
 	char *chunk = pfs_system_map(bytes);
-	if (chunk == NULL && bytes != least) { /* the last pages there are */
+	/* memory is nearly exhausted: take only what is needed */
+	if (chunk == NULL && bytes != least) {
 		bytes = least;
 		chunk = pfs_system_map(bytes);
 	}
@@ -66,7 +67,7 @@ void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 	(void)pthread_mutex_lock(&lock);
 	void *piece = pool->first;
 	if (piece != NULL)
-		/* relaxed: under lock; who looks late at what the piece was wants no order. */
+		/* relaxed: under lock; a thread that reads a recycled piece late needs no order. */
 		pool->first = pfs_load_relaxed((_Atomic(void *) *)piece);
 	else
 		piece = cut(whole_lines(size_bytes));

@@ -1,9 +1,10 @@
 /*
- * base.h - memory for the allocator's own use: never the program's blocks, never given back.
+ * base.h - memory for the allocator's own use: never part of a program's block, never returned to
+ * the system.
  *
- * Pieces are cut from chunks, in lines of 64 bytes, and go back to a pool, one for each kind of
- * thing: so what once was an extent's descriptor, or a slab's words, stays one for ever, and a
- * thread that looks at it late sees another of its kind, and no other bytes.
+ * Pieces are cut from chunks, in multiples of 64 bytes, and are freed into a pool, one pool for
+ * each kind of object. So memory that once held an extent descriptor, or a slab's words, always
+ * does: a thread that reads a freed one late sees another object of the same kind.
  */
 #ifndef PFS_MALLOC_BASE_H
 #define PFS_MALLOC_BASE_H
@@ -12,20 +13,20 @@
 
 #include <stddef.h>
 
-/* Pieces of one kind and size that are free; all NULL at first. */
+/* The free pieces of one kind and size; zero-initialized. */
 struct pfs_base_pool {
-	void *first; /* under the lock of base.c; the next one is in its first word */
+	void *first; /* under the lock of base.c; each piece links to the next by its first word */
 };
 
-/* A piece, aligned to 64 bytes, all zeroes when it comes from a chunk, else as it was left but for
- * its first word; NULL: no memory. */
+/* A piece, aligned to 64 bytes. From a chunk it is all zeroes; from the pool it is as it was freed,
+ * except for its first word. NULL: no memory. */
 void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
 void pfs_base_free(struct pfs_base_pool *pool, void *piece);
 
-/* Bytes of all chunks, mapped; and of those, cut. */
+/* Bytes of all chunks that are mapped, and the part of them that was cut into pieces. */
 void pfs_base_counts(uint64_t *mapped, uint64_t *used);
 
-/* Around fork: nobody else is inside. */
+/* Around fork: keep all other threads out. */
 void pfs_base_lock(void);
 void pfs_base_unlock(void);
 

@@ -1,10 +1,10 @@
 /*
- * begins.c - names through which others' handlers of fork, and threads, come: ours are registered
- * then, ahead of them. So a program of one thread, which needs none, has none: they cost it two
- * windows of glibc's pages that hardly anything else of a small program touches, 128 KiB.
+ * begins.c - interposes the calls by which a program registers fork handlers or starts threads, so
+ * that our fork handlers are registered first, just before. A program with one thread and no fork
+ * handlers needs none and gets none: they would cost it two 64 KiB windows of glibc's pages that
+ * hardly anything else in a small program touches, 128 KiB.
  *
- * Threads that glibc begins itself (timers, asynchronous input and output) are seen when they
- * first allocate.
+ * Threads that glibc starts itself (timers, asynchronous I/O) are noticed when they first allocate.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,10 +19,10 @@
 
 const char pfs_start_sees_threads = 1;
 
-/* glibc's own of a name. */
+/* glibc's own function with this name. */
 static void *next_of(const char *name, _Atomic(void *) *known)
 {
-	void *found = pfs_load_relaxed(known); /* relaxed: always the same */
+	void *found = pfs_load_relaxed(known); /* relaxed: the value never changes */
 	if (found == NULL) {
 		found = dlsym(RTLD_NEXT, name);
 		pfs_store_relaxed(known, found); /* relaxed: as above */

@@ -14,7 +14,7 @@ static void count_takes(struct pfs_bin *self, uint32_t regions)
 	self->takes += regions;
 }
 
-/* Under lock: what the slabs have; how many are still missing. */
+/* Under lock: fill slots from the stock and the slabs. Returns how many are still missing. */
 static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 {
 	uint32_t wish = count;
@@ -30,7 +30,8 @@ static uint32_t take_locked(struct pfs_bin *self, void **slots, uint32_t count)
 	return count;
 }
 
-/* A new slab, and blocks of it; how many are still missing. is_held: rings have a slab's worth. */
+/* Make a slab and take blocks from it. Returns how many are still missing. is_held: rings hold a
+ * slab's worth of blocks. */
 static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count, bool is_held)
 {
 	struct pfs_extent *slab = pfs_slab_new(self);
@@ -38,8 +39,8 @@ static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count
 		return count;
 	pfs_mutex_lock(&self->lock);
 	uint32_t left = take_locked(self, slots, count);
-	/* Nothing was given meanwhile. From this slab, and no other: one that nobody takes from is
-	 * empty, but no spare, and would stay. */
+	/* Nothing was freed meanwhile. Take from this slab and no other: if no block were taken
+	 * from it, it would be empty without being the spare, and would never end. */
 	bool is_in = left == count && pfs_slab_insert(self, slab);
 	if (is_in) {
 		left = pfs_slab_take(slab, slots, count);
@@ -52,14 +53,14 @@ static uint32_t take_from_new(struct pfs_bin *self, void **slots, uint32_t count
 	return left;
 }
 
-/* One thread at a time looks for more: first again in the words, then in the rings of others. */
+/* One thread at a time looks for more: first in the words again, then in other threads' rings. */
 static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t count)
 {
 	pfs_mutex_lock(&self->growing);
 	pfs_mutex_lock(&self->lock);
 	uint32_t left = take_locked(self, slots, count);
 	pfs_mutex_unlock(&self->lock);
-	bool is_new = !pfs_extents_has_dirty(pfs_arena_extents(self->arena),
+	bool is_new = !pfs_extents_has_dirty(&self->arena->extents,
 					     pfs_classes[self->class].slab_bytes);
 	bool is_held = false;
 	if (left == count && is_new)

@@ -8,19 +8,18 @@
 #include "rings.h"
 #include "tick.h"
 
-#define GROWS_EACH_TIME 64u /* up to here; then every fourth time */
+#define GROWS_EACH_TIME 64u /* a ring grows at each event up to here, then at every fourth */
 #define EVENTS_TO_GROW 4u
 #define FILLS_TO_GROW 8u
-#define FLUSH_GROWS_TO                                                            \
-	256u /* what a thread only frees is wanted elsewhere; two words at a time \
-	      */
-#define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* of a thread */
+/* Blocks that a thread only frees are needed elsewhere; two words at a time. */
+#define FLUSH_GROWS_TO 256u
+#define SLOT_BYTES_MOST ((uint32_t)1 << 16) /* for one thread */
 
 /* ---- past the rings ---- */
 
 static bool uses_rings(const struct pfs_cache *cache)
 {
-	return cache->is_enabled; /* never, of pfs_cache_none and pfs_cache_ended */
+	return cache->is_enabled; /* false in pfs_cache_none and pfs_cache_ended */
 }
 
 static void *take_direct(struct pfs_cache *cache, uint32_t class)
@@ -48,7 +47,7 @@ static void give_direct(struct pfs_cache *cache, void *block, uint32_t class, co
 
 /* ---- refill and overflow ---- */
 
-/* The ring was found revoked, and is left: make it the owner's again. False: no memory. */
+/* The ring was found revoked and was left: make it usable again. False: no memory. */
 static bool make_usable(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class)
 {
 	bool done = true;
@@ -65,29 +64,31 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_cache_ring *ring, ui
 	return done;
 }
 
-/* A refill or a flush: more capacity, if they come often, up to a bound. The ring is entered. */
+/* On a refill or a flush: grow the ring, up to a bound, if these come often. The ring is entered.
+ * */
 static void grow(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class,
 		 uint32_t bound)
 {
 	uint32_t most = pfs_ring_capacity_most(cache, class);
 	if (most > bound)
 		most = bound;
-	/* relaxed: a bound that a tick may loosen. */
+	/* relaxed: a tick may lower it concurrently; an old value only delays growth. */
 	if (ring->capacity >= most || pfs_load_relaxed(&cache->slot_bytes) > SLOT_BYTES_MOST)
 		return;
 	if (ring->capacity >= GROWS_EACH_TIME && ++ring->events < EVENTS_TO_GROW)
 		return;
 	ring->events = 0;
 	uint32_t wish = ring->capacity * 2u;
-	pfs_mutex_lock(&pfs_registry.lock); /* it is entered, so no taker has left it revoked */
+	/* entered, so a taker that revoked it puts the limits back */
+	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_ring_resize(cache, ring, wish < most ? wish : most);
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 
 /*
- * Of what a refill wants so much as it may: all threads of the arena together no more than half a
- * slab, so that threads which only allocate do not make each other's rings a reason to take from
- * them.
+ * The part of a refill's wish that it may take: all threads of the arena together at most half a
+ * slab. Otherwise threads that only allocate would fill their rings enough to trigger thefts from
+ * each other.
  */
 static uint32_t refill_share(const struct pfs_cache *cache, uint32_t class, uint32_t wish)
 {
@@ -98,28 +99,30 @@ static uint32_t refill_share(const struct pfs_cache *cache, uint32_t class, uint
 	return wish != 0 ? wish : 1;
 }
 
-/* With fewer blocks in the back than this a malloc that finds the front empty goes to the bin, too:
- * the few that a program takes and frees in turn would else move every few calls. */
+/* If the back holds fewer blocks than this, a malloc that finds the front empty also refills from
+ * the bin. Otherwise a program that takes and frees the same few blocks would move them every few
+ * calls. */
 static uint32_t few(const struct pfs_cache_ring *ring)
 {
 	return (ring->front_capacity + 3u) / 4;
 }
 
-/* The front was filled so often, and would be longer if the ring were. */
+/* The front is filled often, and would be longer if the ring were. */
 static bool is_filled_often(struct pfs_cache_ring *ring)
 {
 	return ring->capacity < GROWS_EACH_TIME && ring->front_capacity == ring->capacity &&
 	       ++ring->events >= FILLS_TO_GROW;
 }
 
-/* Many threads want two or three blocks of a class, and end. */
+/* Many threads take two or three blocks of a class and end: the first refill does not grow the
+ * ring. */
 static bool is_first_refill(struct pfs_cache_ring *ring)
 {
 	return pfs_load_relaxed(&ring->allocated) == 0; /* relaxed: the owner's */
 }
 
-/* The ring is entered, its front empty, and there are few in the back, or it is filled often. How
- * many there are then. */
+/* The ring is entered, its front empty, and the back has few blocks or the front is filled often.
+ * Returns how many blocks the back has then. */
 static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class)
 {
 	uint32_t have = pfs_ring_back_count(ring);
@@ -140,9 +143,9 @@ static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uin
 }
 
 /*
- * The ring is entered, and its front empty: the newest of the back go there [CR4], and the latest
- * of them is the caller's. All places of the front are copied, also where fewer blocks go: the back
- * has as many, and the loop ends where it did the last time.
+ * The ring is entered and its front empty: move the newest blocks of the back there [CR4], and
+ * return the latest of them. All places of the front are copied even if fewer blocks move: the back
+ * has as many places, and the loop then ends where it ended the last time.
  */
 static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 {
@@ -160,7 +163,7 @@ static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 	pfs_store_release(&ring->back, back); /* [D5] release, pairs with [D6]: as set_back */
 	pfs_bump_owned(&ring->allocated, go);
 	pfs_bump_owned(&ring->freed, go);
-	/* [D5] release, pairs with [D6]: until here it is inside by the front's end. */
+	/* [D5] release, pairs with [D6]: up to here `inside` is the front's end. */
 	pfs_store_release(&ring->front, pfs_slot_address(to + go - 1));
 	return block;
 }
@@ -169,8 +172,8 @@ void *pfs_cache_fill(uint64_t offset)
 {
 	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
 	uint64_t low = pfs_load_relaxed(&ring->low); /* [D2]; relaxed: it is entered */
-	/* Else revoked; or not empty: a taker revoked it, found it entered, and put the limits
-	 * back. relaxed: [CR1] */
+	/* Otherwise it is revoked, or not empty: a taker revoked it, found it entered, and put the
+	 * limits back. relaxed: [CR1] */
 	if (pfs_load_relaxed(&ring->front) != low)
 		return NULL;
 	uint64_t have = pfs_ring_back_count(ring);
@@ -199,7 +202,7 @@ void *pfs_cache_refill(uint32_t class)
 	void *block = NULL;
 	uint32_t front = pfs_ring_front_count(ring);
 	uint32_t back = front == 0 ? refill(cache, ring, class) : 0;
-	if (front != 0) { /* as above */
+	if (front != 0) { /* as in pfs_cache_fill */
 		block = ring->slots[front - 1];
 		pfs_ring_set_front(ring, front - 1);
 	} else if (back != 0) {
@@ -210,7 +213,7 @@ void *pfs_cache_refill(uint32_t class)
 	return block;
 }
 
-/* The ring is entered, and its back full: the older half goes. */
+/* The ring is entered and its back full: flush the older half. */
 static void flush_half(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t class,
 		       const char *call)
 {
@@ -252,8 +255,8 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 		pfs_die(call, block, "the block is already free");
 	if (pfs_ring_back_count(ring) == ring->capacity) {
 		grow(cache, ring, class, FLUSH_GROWS_TO);
-		/* Half goes also where it has grown beyond the quick start: what a thread only
-		 * frees is wanted elsewhere. */
+		/* Beyond the quick start, flush half even though the ring has grown: blocks that a
+		 * thread only frees are needed elsewhere. */
 		if (pfs_ring_back_count(ring) == ring->capacity || ring->capacity > GROWS_EACH_TIME)
 			flush_half(cache, ring, class, call);
 	}

@@ -1,5 +1,5 @@
 /*
- * calls.c - malloc and its family: the quick ways, and where they lead.
+ * calls.c - malloc and its family: the fast paths, and the slow ones behind them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ void *pfs_block_fill(void *block)
 	return block;
 }
 
-/* What a thread that pfs_die ends allocates. */
+/* Allocates for a thread that pfs_die is ending. */
 static void *last_block(size_t size_bytes, size_t align_bytes)
 {
 	void *block = pfs_last_new(size_bytes, align_bytes);
@@ -54,7 +54,7 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 	return pfs_malloc_large_in(pfs_cache_arena(), size_bytes, align_bytes, is_zeroed);
 }
 
-/* Not of a ring, or of one that holds few. */
+/* The block is large, or its ring holds few. */
 static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 {
 	if (pfs_is_last())
@@ -85,7 +85,7 @@ PFS_OWN void *pfs_malloc(size_t size_bytes)
 	return pfs_malloc_quick(size_bytes);
 }
 
-/* The block is in no slab: nothing at all, a large one, or a mistake. */
+/* The pointer is in no slab: NULL, a large block, or a mistake. */
 static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
@@ -175,9 +175,9 @@ static void *move_bytes(void *block, size_t before, size_t size_bytes)
 	return moved;
 }
 
-/* Where it is, if it fits its class, or is large and what is behind it is free; else bytes move.
- * What becomes smaller stays where there is no memory to move to: nobody looks whether that
- * failed. */
+/* In place if the class stays the same, or if the block is large and the memory behind it is free;
+ * otherwise the bytes are moved. A shrink that finds no memory to move to keeps the block where it
+ * is, because programs do not check whether a shrink failed. */
 static void *realloc_to(void *block, size_t size_bytes)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, "realloc");
@@ -230,7 +230,7 @@ PFS_OWN void *pfs_reallocarray(void *block, size_t count, size_t size_bytes)
 	return pfs_realloc(block, bytes);
 }
 
-/* A size whose small class is a multiple of the alignment; above PFS_SMALL_MAX: none is. */
+/* The size of a small class that is a multiple of the alignment; above PFS_SMALL_MAX: none is. */
 size_t pfs_aligned_size(size_t align_bytes, size_t size_bytes)
 {
 	size_t size = size_bytes > align_bytes ? size_bytes : align_bytes;

@@ -1,9 +1,10 @@
 /*
  * classes.c - the tables of classes.h.
  *
- * A slab has 4 to 28 pages, those that waste the least at its end, the most pages among equals;
- * at most 2048 regions (32 words), and at least 8. 64 KiB and not jemalloc's 4 to 28: measured,
- * those cost up to 1.9 times the CPU where many threads alternate (docs/explanation/malloc.md).
+ * A slab has 4 to 28 pages: the number that wastes least at its end, and the most pages among equal
+ * ones. It has at least 8 and at most 2048 regions (32 words). 64 KiB is usual, where jemalloc has
+ * 4 to 28 KiB: such small slabs were measured to cost up to 1.9 times the CPU time where many
+ * threads alternate (docs/explanation/malloc.md).
  */
 #include "classes.h"
 
@@ -32,6 +33,6 @@ const struct pfs_class pfs_classes[PFS_SMALL_COUNT] = {
 #define OFFSETS(number, above, size) \
 	[((above) + 7) / 8 + 1 ...(size) / 8] = PFS_RING_OFFSET(number),
 
-/* Size 0 gets a block, too. */
+/* A request of 0 bytes also gets a block. */
 const uint16_t pfs_ring_offsets[PFS_SMALL_MAX / 8 + 1] = { [0] = PFS_RING_OFFSET(0),
 							   PFS_SMALL_CLASSES(OFFSETS) };

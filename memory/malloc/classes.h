@@ -1,11 +1,11 @@
 /*
  * classes.h - size classes: which sizes blocks have.
  *
- * The rule, jemalloc 5.2.1's: 8 first, then multiples of 16 up to 128, then four classes for each
- * doubling. Up to 14336 bytes a class is small: its blocks are regions of slabs. From 16384 on it
- * is large: a block is an extent of its own, and the same four a doubling go on.
+ * The rule is jemalloc 5.2.1's: 8 first, then multiples of 16 up to 128, then four classes for each
+ * doubling. Classes up to 14336 bytes are small: their blocks are regions of slabs. Classes from
+ * 16384 bytes on are large: each block is an extent of its own, still with four classes a doubling.
  *
- * A class is known by its number, from 0; classes_test.c compares the table with the rule.
+ * Classes are numbered from 0; classes_test.c compares the table with the rule.
  * Source:    jemalloc 5.2.1 (size_classes, sc.c: lg_quantum 4, lg_group 2, 4 KiB pages), by rule.
  */
 #ifndef PFS_MALLOC_CLASSES_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef PFS_SIM_SMALL /* searched: few, and slabs of few regions */
+#ifdef PFS_SIM_SMALL /* for the searches: few classes, and slabs of few regions */
 #define PFS_SMALL_CLASSES(X) X(0, 0, 1024) X(1, 1024, 2048) X(2, 2048, 3072) X(3, 3072, 4096)
 #define PFS_SMALL_COUNT 4u
 #define PFS_SMALL_MAX 4096u
@@ -39,10 +39,10 @@
 #define PFS_OS_PAGE_BITS 12u
 #define PFS_GROUP_BITS 2u /* 2^2 classes a doubling */
 
-/* No block may be larger, as the standard's pointer differences demand. */
+/* No block may be larger: pointer differences must fit ptrdiff_t. */
 #define PFS_SIZE_MAX ((size_t)PTRDIFF_MAX)
 
-/* Of small class c: block size; and of its slabs: bytes, regions, 2^32 / size rounded up. */
+/* A small class: block size; bytes and regions of its slabs; 2^32 / size, rounded up. */
 struct pfs_class {
 	uint32_t size_bytes;
 	uint32_t slab_bytes;
@@ -51,7 +51,7 @@ struct pfs_class {
 };
 extern const struct pfs_class pfs_classes[PFS_SMALL_COUNT];
 
-/* The ring of a size's class, as an offset in a thread's cache: [(size + 7) / 8]. */
+/* The offset, in a thread's cache, of the ring for a size: [(size + 7) / 8]. */
 #define PFS_RING_BYTES 64u
 #define PFS_RING_OFFSET(number) (((number) + 1u) * PFS_RING_BYTES)
 extern const uint16_t pfs_ring_offsets[PFS_SMALL_MAX / 8 + 1];
@@ -61,13 +61,13 @@ static inline uint32_t pfs_class_of_offset(uint32_t offset)
 	return offset / PFS_RING_BYTES - 1;
 }
 
-/* Of a small size. */
+/* The class of a small size. */
 static inline uint32_t pfs_class_of(size_t size_bytes)
 {
 	return pfs_class_of_offset(pfs_ring_offsets[(size_bytes + 7) / 8]);
 }
 
-/* Four a doubling: the next class of a size above 128; any size up to PFS_SIZE_MAX. */
+/* Round up to the next of four classes a doubling: any size from 129 to PFS_SIZE_MAX. */
 static inline size_t pfs_size_round(size_t size_bytes)
 {
 	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(size_bytes - 1);
@@ -84,17 +84,17 @@ static inline size_t pfs_size_of_request(size_t size_bytes)
 }
 
 /*
- * The class of a length of free memory, in pages, to sort extents by: four a doubling; the last
- * one that is not longer.
+ * The length class of a free extent, in pages: four classes a doubling; the last one whose length
+ * is not greater.
  */
 #define PFS_LENGTH_COUNT 160u
-#define PFS_LENGTH_MOST_BYTES ((size_t)1 << 47) /* all addresses there are */
+#define PFS_LENGTH_MOST_BYTES ((size_t)1 << 47) /* the whole address space */
 
 static inline uint32_t pfs_length_floor(size_t pages)
 {
 	uint32_t doubling = 63u - (uint32_t)__builtin_clzll(pages);
 	if (doubling <= PFS_GROUP_BITS)
-		return (uint32_t)pages - 1; /* 1 .. 7, each its own */
+		return (uint32_t)pages - 1; /* 1 .. 7 pages: a class each */
 	uint32_t quarter = (uint32_t)(pages >> (doubling - PFS_GROUP_BITS)) & 3u;
 	return doubling * 4u - 5u + quarter;
 }

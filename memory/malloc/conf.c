@@ -19,10 +19,9 @@ struct pfs_conf pfs_conf = {
 	.thp = PFS_THP_DEFAULT,
 };
 
-static bool wants_rings = true; /* the option tcache, which yields to those that fill */
+static bool wants_rings = true; /* the option tcache; options that fill blocks override it */
 
 #define TEXT_MAX 64u
-#define COUNT_MAX UINT32_MAX
 #define JUNK 0xa5
 
 enum kind { KIND_BOOL, KIND_COUNT, KIND_SIZE, KIND_TIME, KIND_THP };
@@ -54,11 +53,14 @@ static const struct option {
 
 static bool parse_bool(const char *text, bool *value)
 {
-	*value = strcmp(text, "true") == 0;
-	return *value || strcmp(text, "false") == 0;
+	bool is_true = strcmp(text, "true") == 0;
+	bool done = is_true || strcmp(text, "false") == 0;
+	if (done)
+		*value = is_true;
+	return done;
 }
 
-/* A number of the whole text, from least to most; with 0x as hexadecimal. Keeps errno. */
+/* The whole text as a number from least to most, hexadecimal after 0x. Keeps errno. */
 static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *value)
 {
 	int errno_before = errno;
@@ -71,7 +73,7 @@ static bool parse_number(const char *text, int64_t least, int64_t most, int64_t 
 	return done;
 }
 
-/* The low-water mark is a way of dirty pages alone. */
+/* Only dirty pages can go by the low-water mark. */
 static int64_t least_time(const struct option *option)
 {
 	return option->value == &pfs_conf.dirty_decay_ms ? PFS_DECAY_LOW_WATER : -1;
@@ -79,38 +81,30 @@ static int64_t least_time(const struct option *option)
 
 static bool set(const struct option *option, const char *text)
 {
-	int64_t number = 0;
-	bool flag = false;
-	bool done = false;
-	switch (option->kind) {
-	case KIND_BOOL:
-		done = parse_bool(text, &flag);
-		if (done)
-			*(bool *)option->value = flag;
-		return done;
-	case KIND_COUNT:
-		done = parse_number(text, 0, COUNT_MAX, &number);
-		if (done)
-			*(uint32_t *)option->value = (uint32_t)number;
-		return done;
-	case KIND_SIZE:
-		done = parse_number(text, 0, INT64_MAX, &number);
-		if (done)
-			*(size_t *)option->value = (size_t)number;
-		return done;
-	case KIND_TIME:
-		done = parse_number(text, least_time(option), PFS_DECAY_MS_MAX, &number);
-		if (done)
-			*(int64_t *)option->value = number;
-		return done;
-	case KIND_THP:
-		done = strcmp(text, "default") == 0 || strcmp(text, "never") == 0;
-		if (done)
-			*(enum pfs_thp *)option->value = text[0] == 'n' ? PFS_THP_NEVER
-									: PFS_THP_DEFAULT;
-		return done;
+	static const struct {
+		int64_t most;
+		size_t bytes;
+	} numbers[] = {
+		[KIND_COUNT] = { UINT32_MAX, sizeof(uint32_t) },
+		[KIND_SIZE] = { INT64_MAX, sizeof(size_t) },
+		[KIND_TIME] = { PFS_DECAY_MS_MAX, sizeof(int64_t) },
+	};
+	int64_t number;
+	if (option->kind == KIND_BOOL)
+		return parse_bool(text, option->value);
+	if (option->kind == KIND_THP) {
+		bool is_never = strcmp(text, "never") == 0;
+		if (!is_never && strcmp(text, "default") != 0)
+			return false;
+		*(enum pfs_thp *)option->value = is_never ? PFS_THP_NEVER : PFS_THP_DEFAULT;
+		return true;
 	}
-	return false;
+	int64_t least = option->kind == KIND_TIME ? least_time(option) : 0;
+	if (!parse_number(text, least, numbers[option->kind].most, &number))
+		return false;
+	/* The first bytes of a shorter number are the low ones. */
+	memcpy(option->value, &number, numbers[option->kind].bytes);
+	return true;
 }
 
 static const struct option *find(const char *name)
@@ -136,7 +130,7 @@ static void take(const char *name, const char *value)
 		abort();
 }
 
-/* Up to one of two ends into a buffer; where it ended. */
+/* Copy up to ',' or `end` into a buffer. Returns where it stopped. */
 static const char *copy_up_to(const char *from, char end, char *text)
 {
 	size_t used = 0;
@@ -169,7 +163,7 @@ void pfs_conf_fill(void *bytes, size_t size_bytes)
 		memset(bytes, pfs_conf.zero ? 0 : JUNK, size_bytes);
 }
 
-/* What fills blocks does so on the slow ways. */
+/* Blocks are filled on the slow paths, so filling turns rings off. */
 static void settle(void)
 {
 	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
@@ -186,7 +180,7 @@ void pfs_conf_start(void)
 	if (environ == NULL)
 		return;
 	is_read = true;
-	/* Who starts a set-uid program must not steer it. */
+	/* The user who starts a set-uid program must not control it. */
 	const char *text = secure_getenv("PFS_MALLOC_CONF");
 	if (text != NULL)
 		parse(text);

@@ -1,8 +1,9 @@
 /*
- * ctl.h - what a call of mallctl is made of: a row of the table of names, the numbers that stand in
- * the name's places, and the old and the new value.
+ * ctl.h - what a call of mallctl consists of: a row of the table of names, the indexes in the name,
+ * and the old and the new value.
  *
- * Rows have no pointers, so that a program that never calls mallctl has no page of the table.
+ * Rows contain no pointers, so that no page of the table is relocated, and hence resident, in a
+ * program that never calls mallctl.
  */
 #ifndef PFS_MALLOC_CTL_H
 #define PFS_MALLOC_CTL_H
@@ -13,24 +14,24 @@
 
 #define PFS_CTL_DEPTH_MAX 6u /* stats.arenas.#.bins.#.curregs */
 #define PFS_CTL_NAME_BYTES 42u
-#define PFS_CTL_INDEXES 2u    /* the most places of a name */
+#define PFS_CTL_INDEXES 2u    /* the most indexes in a name */
 #define PFS_CTL_LEXTENTS 196u /* large classes: 4 << 12 .. 7 << 60 */
 
 enum pfs_ctl_group {
-	PFS_CTL_CONST,      /* a number that never changes: value */
-	PFS_CTL_CONF,       /* an option as it was set: value is where in pfs_conf */
-	PFS_CTL_TEXT,       /* value: which */
-	PFS_CTL_DO,         /* value: what is done, or asked of the moment */
-	PFS_CTL_BIN,        /* arenas.bin.#: value is which number */
+	PFS_CTL_CONST,      /* a constant: value */
+	PFS_CTL_CONF,       /* an option: value is its offset in pfs_conf */
+	PFS_CTL_TEXT,       /* value: enum pfs_ctl_text */
+	PFS_CTL_DO,         /* value: enum pfs_ctl_do, an action or a current number */
+	PFS_CTL_BIN,        /* arenas.bin.#: value is enum pfs_ctl_bin */
 	PFS_CTL_LEXTENT,    /* arenas.lextent.#.size */
-	PFS_CTL_ARENA,      /* arena.#: value is what is done */
-	PFS_CTL_STAT,       /* of the last epoch: value is where in its sums */
-	PFS_CTL_STAT_ARENA, /* value: where in an arena's counts */
-	PFS_CTL_STAT_BIN    /* value: where in a bin's counts */
+	PFS_CTL_ARENA,      /* arena.#: value is enum pfs_ctl_arena */
+	PFS_CTL_STAT,       /* of the last epoch: value is an offset in struct pfs_ctl_sums */
+	PFS_CTL_STAT_ARENA, /* value: an offset in struct pfs_arena_counts */
+	PFS_CTL_STAT_BIN    /* value: an offset in struct pfs_bin_counts */
 };
 
 struct pfs_ctl_row {
-	char name[PFS_CTL_NAME_BYTES]; /* # stands for a number */
+	char name[PFS_CTL_NAME_BYTES]; /* # stands for an index */
 	uint8_t group;
 	uint8_t bytes; /* of the value */
 	uint16_t value;
@@ -41,36 +42,37 @@ extern const uint32_t pfs_ctl_row_count;
 struct pfs_ctl {
 	const struct pfs_ctl_row *row;
 	size_t at[PFS_CTL_INDEXES];
-	void *old_value; /* as mallctl has them */
+	void *old_value; /* the parameters of mallctl */
 	size_t *old_length;
 	const void *new_value;
 	size_t new_length;
 };
 
-/* Each of these: 0, or an error number of mallctl. */
+/* Each of these returns 0 or an error number of mallctl. */
 
-/* Hand out the old value, if it is asked for. */
+/* Return the old value, if the caller asked for it. */
 int pfs_ctl_read(const struct pfs_ctl *ctl, const void *value, size_t bytes);
 
 /* Take the new value, if there is one. */
 int pfs_ctl_write(const struct pfs_ctl *ctl, void *value, size_t bytes);
 
-/* Nothing is written; nothing is read. */
+/* EPERM if the caller writes a value; EPERM if it reads one. */
 int pfs_ctl_refuse_new(const struct pfs_ctl *ctl);
 int pfs_ctl_refuse_old(const struct pfs_ctl *ctl);
 
-/* All of a name that is only read. */
+/* The whole of a read-only name. */
 int pfs_ctl_give(const struct pfs_ctl *ctl, const void *value, size_t bytes);
 
-/* Is there such a number, in this place of the row's name? */
+/* Is there such an index, in this place of the row's name? */
 bool pfs_ctl_has_index(const struct pfs_ctl_row *row, uint32_t place, size_t index);
 
-/* The groups of rows, CONST to ARENA: ctl_values.c; STAT and what follows: ctl_stats.c. */
+/* The groups CONST to ARENA are in ctl_values.c, STAT and those after it in ctl_stats.c. */
 int pfs_ctl_value(const struct pfs_ctl *ctl);
 int pfs_ctl_stat(const struct pfs_ctl *ctl);
 bool pfs_ctl_stat_has_arena(size_t index);
 
-/* Count anew; the number of the count. pfs_ctl_epoch - that number now. */
+/* pfs_ctl_refresh begins a new epoch and returns its number; pfs_ctl_epoch returns the current one.
+ * */
 int pfs_ctl_refresh(uint64_t *epoch);
 uint64_t pfs_ctl_epoch(void);
 

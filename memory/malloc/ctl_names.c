@@ -1,7 +1,6 @@
 /*
- * ctl_names.c - the names that mallctl knows: jemalloc 5.2.1's, where this allocator has what they
- * mean, and the options that are its own. docs/explanation/malloc.md says what is left out, and
- * why.
+ * ctl_names.c - the names that mallctl knows: those of jemalloc 5.2.1 that mean something in this
+ * allocator, and its own options. docs/explanation/malloc.md says what is left out, and why.
  */
 #include <pfslab/jemalloc.h>
 
@@ -10,50 +9,29 @@
 #include "stats.h"
 
 #define BYTES_OF(type, field) ((uint8_t)sizeof(((struct type *)0)->field))
-#define IS(name, type, number)                            \
-	{                                                 \
-		name, PFS_CTL_CONST, sizeof(type), number \
+#define ROW(group, name, type, value)                      \
+	{                                                  \
+		name, PFS_CTL_##group, sizeof(type), value \
 	}
-#define OPT(name, field)                                                                        \
-	{                                                                                       \
-		name, PFS_CTL_CONF, BYTES_OF(pfs_conf, field), offsetof(struct pfs_conf, field) \
+#define FIELD(group, name, bytes, type, field)                             \
+	{                                                                  \
+		name, PFS_CTL_##group, bytes, offsetof(struct type, field) \
 	}
-#define TEXT(name, which)                                 \
-	{                                                 \
-		name, PFS_CTL_TEXT, sizeof(char *), which \
-	}
-#define DO(name, type, which)                         \
-	{                                             \
-		name, PFS_CTL_DO, sizeof(type), which \
-	}
-#define BIN(name, type, which)                         \
-	{                                              \
-		name, PFS_CTL_BIN, sizeof(type), which \
-	}
-#define ARENA(name, type, which)                         \
-	{                                                \
-		name, PFS_CTL_ARENA, sizeof(type), which \
-	}
-#define STAT(name, field)                                          \
-	{                                                          \
-		name, PFS_CTL_STAT, BYTES_OF(pfs_ctl_sums, field), \
-			offsetof(struct pfs_ctl_sums, field)       \
-	}
-#define OF_ARENA(name, field)                                                                  \
-	{                                                                                      \
-		"stats.arenas.#." name, PFS_CTL_STAT_ARENA, BYTES_OF(pfs_arena_counts, field), \
-			offsetof(struct pfs_arena_counts, field)                               \
-	}
-#define PAGES_OF_ARENA(name, field)                              \
-	{                                                        \
-		"stats.arenas.#." name, PFS_CTL_STAT_ARENA, 0,   \
-			offsetof(struct pfs_arena_counts, field) \
-	}
-#define OF_BIN(name, field)                                                                       \
-	{                                                                                         \
-		"stats.arenas.#.bins.#." name, PFS_CTL_STAT_BIN, BYTES_OF(pfs_bin_counts, field), \
-			offsetof(struct pfs_bin_counts, field)                                    \
-	}
+#define IS(name, type, number) ROW(CONST, name, type, number)
+#define TEXT(name, which) ROW(TEXT, name, char *, which)
+#define DO(name, type, which) ROW(DO, name, type, which)
+#define BIN(name, type, which) ROW(BIN, name, type, which)
+#define ARENA(name, type, which) ROW(ARENA, name, type, which)
+#define OPT(name, field) FIELD(CONF, name, BYTES_OF(pfs_conf, field), pfs_conf, field)
+#define STAT(name, field) FIELD(STAT, name, BYTES_OF(pfs_ctl_sums, field), pfs_ctl_sums, field)
+#define OF_ARENA(name, field)                                                        \
+	FIELD(STAT_ARENA, "stats.arenas.#." name, BYTES_OF(pfs_arena_counts, field), \
+	      pfs_arena_counts, field)
+#define PAGES_OF_ARENA(name, field) \
+	FIELD(STAT_ARENA, "stats.arenas.#." name, 0, pfs_arena_counts, field)
+#define OF_BIN(name, field)                                                             \
+	FIELD(STAT_BIN, "stats.arenas.#.bins.#." name, BYTES_OF(pfs_bin_counts, field), \
+	      pfs_bin_counts, field)
 
 const struct pfs_ctl_row pfs_ctl_rows[] = {
 	TEXT("version", PFS_CTL_VERSION),
@@ -130,7 +108,7 @@ const struct pfs_ctl_row pfs_ctl_rows[] = {
 	BIN("arenas.bin.#.slab_size", size_t, PFS_CTL_BIN_SLAB),
 	BIN("arenas.bin.#.nshards", uint32_t, PFS_CTL_BIN_SHARDS),
 	IS("arenas.nlextents", unsigned, PFS_CTL_LEXTENTS),
-	{ "arenas.lextent.#.size", PFS_CTL_LEXTENT, sizeof(size_t), 0 },
+	ROW(LEXTENT, "arenas.lextent.#.size", size_t, 0),
 	DO("arenas.create", unsigned, PFS_CTL_CREATE),
 	DO("arenas.lookup", unsigned, PFS_CTL_LOOKUP),
 

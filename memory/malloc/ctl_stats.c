@@ -1,7 +1,7 @@
 /*
- * ctl_stats.c - statistics of an epoch: all are counted when one begins, and read from there. An
- * arena's number may be MALLCTL_ARENAS_ALL, or as programs of old have it, how many arenas there
- * are: the sum of all.
+ * ctl_stats.c - statistics of an epoch: everything is counted when one begins, and read from there.
+ * An arena index may be MALLCTL_ARENAS_ALL or, as in old programs, the number of arenas: both stand
+ * for the sum over all.
  */
 #include <errno.h>
 #include <pfslab/jemalloc.h>
@@ -14,41 +14,23 @@
 #include "stats.h"
 #include "locks.h"
 
-static uint64_t epoch; /* under lock, as all below; 0: nothing was counted yet */
+static uint64_t epoch; /* under lock, like all below; 0: nothing was counted yet */
 static uint32_t arena_count;
 static struct pfs_ctl_sums sums;
 static struct pfs_arena_counts merged PFS_SELDOM;
-/* NULL: there was none. */
+/* NULL: there was no such arena. */
 static struct pfs_arena_counts *of_arenas[PFS_ARENAS_MAX] PFS_SELDOM;
-static bool is_short; /* of memory for these */
+static bool is_short; /* no memory for one of these */
 
-/* All numbers of an arena are sums, but for the decay times, which say what new arenas get. */
+/* Every number of an arena is summed up, except the decay times: those say what new arenas get. */
 static void merge(const struct pfs_arena_counts *arena)
 {
-	merged.active += arena->active;
-	merged.dirty += arena->dirty;
-	merged.muzzy += arena->muzzy;
-	merged.retained += arena->retained;
-	merged.mapped += arena->mapped;
-	merged.resident += arena->resident;
-	merged.small += arena->small;
-	merged.small_takes += arena->small_takes;
-	merged.small_gives += arena->small_gives;
-	merged.large += arena->large;
-	merged.large_made += arena->large_made;
-	merged.large_freed += arena->large_freed;
-	merged.held += arena->held;
+	const uint64_t *from = (const uint64_t *)arena;
+	uint64_t *into = (uint64_t *)&merged;
+	for (size_t i = 0; i < offsetof(struct pfs_arena_counts, dirty_decay_ms) / sizeof(*from);
+	     i++)
+		into[i] += from[i];
 	merged.threads += arena->threads;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		struct pfs_bin_counts *into = &merged.bins[class];
-		const struct pfs_bin_counts *bin = &arena->bins[class];
-		into->taken_regions += bin->taken_regions;
-		into->takes += bin->takes;
-		into->gives += bin->gives;
-		into->refills += bin->refills;
-		into->slabs_made += bin->slabs_made;
-		into->slabs += bin->slabs;
-	}
 }
 
 static void note(uint32_t arena, const struct pfs_arena_counts *counts)
@@ -58,7 +40,7 @@ static void note(uint32_t arena, const struct pfs_arena_counts *counts)
 		of_arenas[arena] = pfs_base_new(&pool, sizeof(*counts));
 	if (of_arenas[arena] != NULL) {
 		*of_arenas[arena] = *counts;
-		of_arenas[arena]->mapped -= counts->retained; /* as jemalloc has it */
+		of_arenas[arena]->mapped -= counts->retained; /* as jemalloc defines it */
 	} else {
 		is_short = true;
 	}
@@ -100,7 +82,7 @@ int pfs_ctl_refresh(uint64_t *now)
 	return error;
 }
 
-/* jemalloc has counted once when it starts: the first who looks begins the first epoch. */
+/* jemalloc counts once when it starts; here the first reader begins the first epoch. */
 static void begin(void)
 {
 	if (epoch == 0)
@@ -116,7 +98,7 @@ uint64_t pfs_ctl_epoch(void)
 	return now;
 }
 
-/* The counts of an index; NULL: there was no such arena. Under lock. */
+/* The counts for an index; NULL: there was no such arena. Under lock. */
 static const struct pfs_arena_counts *counts_at(size_t index)
 {
 	begin();

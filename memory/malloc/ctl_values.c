@@ -1,6 +1,6 @@
 /*
- * ctl_values.c - what names of mallctl stand for that are no statistics: constants, options, what
- * is asked of a thread or an arena, and what is done.
+ * ctl_values.c - the names of mallctl that are no statistics: constants, options, actions, and
+ * questions about a thread or an arena.
  */
 #include <errno.h>
 #include <pfslab/jemalloc.h>
@@ -15,7 +15,7 @@
 
 static int give_number(const struct pfs_ctl *ctl, uint64_t value)
 {
-	/* Of a shorter number the first bytes are the low ones. */
+	/* The first bytes of a shorter number are the low ones. */
 	return pfs_ctl_give(ctl, &value, ctl->row->bytes);
 }
 
@@ -53,14 +53,14 @@ static int lextent_value(const struct pfs_ctl *ctl)
 
 /* ---- decay times ---- */
 
-/* As many digits as the option takes. */
+/* The range that the option accepts. */
 static bool is_decay_ms(int64_t decay_ms, enum pfs_extent_kind kind)
 {
 	int64_t least = kind == PFS_EXTENT_DIRTY ? PFS_DECAY_LOW_WATER : -1;
 	return decay_ms >= least && decay_ms <= PFS_DECAY_MS_MAX;
 }
 
-/* arena NULL: of the arenas that will be made. Time 0 begins with what there is. */
+/* arena NULL: for arenas created later. A time of 0 also purges what is there now. */
 static int decay_time(const struct pfs_ctl *ctl, struct pfs_arena *arena, enum pfs_extent_kind kind)
 {
 	int64_t before = arena != NULL ? pfs_arena_decay_ms(arena, kind)
@@ -92,21 +92,20 @@ static bool is_all(size_t index)
 
 static void purge(size_t index)
 {
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = i == index || is_all(index) ? pfs_arena_if_any(i) : NULL;
-		if (arena != NULL)
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		if (arena->number == index || is_all(index))
 			(void)pfs_tick_purge(arena);
-	}
 }
 
-/* Neither is read nor written, only done; 0: do it. */
+/* For an action, which neither reads nor writes a value; 0: do it. */
 static int refuse_values(const struct pfs_ctl *ctl)
 {
 	int error = pfs_ctl_refuse_new(ctl);
 	return error != 0 ? error : pfs_ctl_refuse_old(ctl);
 }
 
-/* There is no memory of sbrk's; only to say so is right. */
+/* No memory comes from sbrk, so only "disabled" can be set. */
 static int arena_dss(const struct pfs_ctl *ctl)
 {
 	const char *before = "disabled";
@@ -144,7 +143,7 @@ static int arena_value(const struct pfs_ctl *ctl)
 			  what == PFS_CTL_ARENA_DIRTY ? PFS_EXTENT_DIRTY : PFS_EXTENT_MUZZY);
 }
 
-/* Is there a place for the new number? It comes into being by being read. */
+/* Did the caller give room for the new number? Reading the name creates the object. */
 static int want_old(const struct pfs_ctl *ctl, size_t bytes)
 {
 	bool is_right = ctl->old_value != NULL && ctl->old_length != NULL &&
@@ -154,7 +153,7 @@ static int want_old(const struct pfs_ctl *ctl, size_t bytes)
 	return is_right ? 0 : EINVAL;
 }
 
-/* Hooks of a program's own would bring pages that are not this allocator's to purge. */
+/* A program's own extent hooks are refused: this allocator could not purge their pages. */
 static int arena_create(const struct pfs_ctl *ctl)
 {
 	void *hooks = NULL;
@@ -280,7 +279,7 @@ static int background(const struct pfs_ctl *ctl)
 	return error;
 }
 
-/* One thread is all there can be. */
+/* There is at most one thread. */
 static int background_max(const struct pfs_ctl *ctl)
 {
 	size_t before = 1;
@@ -353,7 +352,7 @@ bool pfs_ctl_has_index(const struct pfs_ctl_row *row, uint32_t place, size_t ind
 	case PFS_CTL_ARENA:
 		(void)pfs_arenas_settle();
 		return index < pfs_arena_count() || is_all(index);
-	default: /* statistics: of an arena, of a bin in it */
+	default: /* statistics: an arena's index, then a bin's */
 		return place == 0 ? pfs_ctl_stat_has_arena(index) : index < PFS_SMALL_COUNT;
 	}
 }

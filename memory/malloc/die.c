@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 256
 
-/* In the build with delays the one line names the seed, too. */
+/* In the build with random delays the line also names the seed. */
 #ifdef PFS_DELAYS
 #define ADD_SEED(line) add_seed(line)
 #else
@@ -50,7 +50,7 @@ static void put(struct line *line)
 {
 	line->text[line->used++] = '\n';
 	if (write(STDERR_FILENO, line->text, line->used) < 0)
-		return; /* nobody is there to be told */
+		return; /* stderr is closed */
 }
 
 #ifdef PFS_DELAYS

@@ -11,11 +11,11 @@ static _Atomic(struct pfs_cache *) caches[PFS_EXPLICIT_MAX] PFS_SELDOM; /* writt
 
 struct pfs_cache *pfs_explicit_at(uint32_t number)
 {
-	/* [XC2] acquire, pairs with [XC1]: without it the cache could look unmade. */
+	/* [XC2] acquire, pairs with [XC1]: without it the cache could be seen uninitialized. */
 	return number < PFS_EXPLICIT_MAX ? pfs_load_acquire(&caches[number]) : NULL;
 }
 
-/* The lowest that is free. Under lock. */
+/* The lowest free number. Under lock. */
 static uint32_t free_number(void)
 {
 	uint32_t number = 0;
@@ -42,7 +42,8 @@ bool pfs_explicit_destroy(uint32_t number)
 	pfs_lock(PFS_LOCK_EXPLICIT);
 	struct pfs_cache *cache = pfs_explicit_at(number);
 	if (cache != NULL) {
-		/* [XC1] release, pairs with [XC2]; of nothing: for the order of the two. */
+		/* [XC1] release, pairs with [XC2]; carries nothing, but keeps the two stores in
+		 * order. */
 		pfs_store_release(&caches[number], NULL);
 		pfs_cache_destroy(cache);
 	}

@@ -1,29 +1,30 @@
 /*
- * explicit.h - thread caches that a program makes and names by numbers: tcache.create and
- * MALLOCX_TCACHE. Each is a cache as a thread's, in the same registry: so ticks empty what idles in
- * it, and its blocks are known. Whoever uses one takes it for the time of a call in the place of
- * its thread's own.
+ * explicit.h - thread caches that a program creates and names by number: tcache.create and
+ * MALLOCX_TCACHE. Each is an ordinary cache in the same registry, so ticks empty its idle rings and
+ * its blocks are counted. A call that uses one puts it in the place of the thread's own cache until
+ * it returns.
  *
- * One thread at a time may use one, as in jemalloc; and nobody while it is destroyed.
+ * As in jemalloc, one thread at a time may use such a cache, and none while it is destroyed.
  */
 #ifndef PFS_MALLOC_EXPLICIT_H
 #define PFS_MALLOC_EXPLICIT_H
 
 #include "cache.h"
 
-#define PFS_EXPLICIT_MAX 4093u /* as many as MALLOCX_TCACHE has numbers for */
+#define PFS_EXPLICIT_MAX 4093u /* as many as MALLOCX_TCACHE can name */
 
-/* Its number; PFS_EXPLICIT_MAX: no memory, or there are as many as can be. Blocking. */
+/* Create one. Returns its number; PFS_EXPLICIT_MAX: no memory, or all numbers are taken. Blocking.
+ * */
 uint32_t pfs_explicit_create(void);
 
-/* False: there is none with the number. Blocking. */
+/* False: no cache has this number. Blocking. */
 bool pfs_explicit_destroy(uint32_t number);
 bool pfs_explicit_flush(uint32_t number);
 
-/* NULL: there is none. Wait-free. */
+/* The cache with a number; NULL: none. Wait-free. */
 struct pfs_cache *pfs_explicit_at(uint32_t number);
 
-/* For the time of a call, which ends with leave of what enter returned. */
+/* Use a cache for one call. The call ends with pfs_explicit_leave of what enter returned. */
 static inline struct pfs_cache *pfs_explicit_enter(struct pfs_cache *cache)
 {
 	struct pfs_cache *own = pfs_cache_attached();

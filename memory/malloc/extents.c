@@ -9,9 +9,9 @@
 
 #define GROW_LEAST_BYTES ((size_t)1 << 20)
 #define GROW_MOST_BYTES ((size_t)64 << 20)
-#define GROW_SHARE 8u                   /* an arena grows by this part of itself */
-#define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a call of the system */
-#define LOOKS_MOST 8u                   /* at extents that may be too short */
+#define GROW_SHARE 8u                   /* an arena grows by this fraction of its size */
+#define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a system call */
+#define LOOKS_MOST 8u                   /* extents examined in a list where some are too short */
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena)
 {
@@ -86,7 +86,7 @@ static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 }
 
-/* Out of its lists; HELD from now on. */
+/* Take an extent out of its lists. It is HELD from now on. */
 static void delist(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	struct pfs_extents_kind *kind = kind_of(self, extent);
@@ -96,7 +96,7 @@ static void delist(struct pfs_extents *self, struct pfs_extent *extent)
 	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
 }
 
-/* After what was taken out is in again. */
+/* Update the low-water marks, after the unused rest of a taken extent is back in its list. */
 static void note_low(struct pfs_extents *self)
 {
 	for (uint32_t i = 0; i < PFS_EXTENT_FREE_KINDS; i++) {
@@ -112,7 +112,7 @@ static struct pfs_extent *descriptor_new(struct pfs_extents *self)
 	if (extent == NULL)
 		return NULL;
 	if (pfs_extent_arena(extent) == NULL) {
-		pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: never another one */
+		pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: it never changes */
 		extent->next_of_all = self->all;
 		self->all = extent;
 	}
@@ -127,7 +127,7 @@ static void descriptor_free(struct pfs_extents *self, struct pfs_extent *extent)
 	pfs_base_free(&self->descriptors, extent);
 }
 
-/* The free extent of a kind that has a page at an address; NULL: there is none. */
+/* The arena's free extent of a kind that contains an address; NULL: none. */
 static struct pfs_extent *neighbour(struct pfs_extents *self, uintptr_t address,
 				    enum pfs_extent_kind kind)
 {
@@ -136,7 +136,7 @@ static struct pfs_extent *neighbour(struct pfs_extents *self, uintptr_t address,
 	return is_own && pfs_extent_kind(extent) == kind ? extent : NULL;
 }
 
-/* `right` begins where `left` ends, and is no more. */
+/* Append `right`, which begins where `left` ends, to `left`. */
 static void join(struct pfs_extents *self, struct pfs_extent *left, struct pfs_extent *right)
 {
 	pfs_map_set_ends(left->base, left->size_bytes, NULL);
@@ -145,7 +145,7 @@ static void join(struct pfs_extents *self, struct pfs_extent *left, struct pfs_e
 	descriptor_free(self, right);
 }
 
-/* A HELD extent becomes free, and one with its neighbours of that kind [EX2]. */
+/* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
 static void insert(struct pfs_extents *self, struct pfs_extent *extent, enum pfs_extent_kind kind)
 {
 	struct pfs_extent *left = neighbour(self, extent->base - 1, kind);
@@ -163,7 +163,7 @@ static void insert(struct pfs_extents *self, struct pfs_extent *extent, enum pfs
 	enlist(self, extent);
 }
 
-/* A HELD extent ends at size_bytes; the rest, HELD, or NULL: no memory for its descriptor. */
+/* Cut a HELD extent at size_bytes. Returns the rest, HELD; NULL: no memory for its descriptor. */
 static struct pfs_extent *split(struct pfs_extents *self, struct pfs_extent *extent,
 				size_t size_bytes)
 {
@@ -197,7 +197,8 @@ static bool is_better(const struct pfs_extent *extent, const struct pfs_extent *
 	return extent->base < best->base;
 }
 
-/* Of a length class the shortest extent that fits, of these the lowest; looks at some. */
+/* The shortest extent of a length class that fits, and the lowest of equal ones; examines only
+ * some. */
 static struct pfs_extent *fit_in(const struct pfs_extents_kind *kind, uint32_t length,
 				 size_t size_bytes, size_t align_bytes)
 {
@@ -211,7 +212,7 @@ static struct pfs_extent *fit_in(const struct pfs_extents_kind *kind, uint32_t l
 	return best;
 }
 
-/* The first length class from one on that has an extent; PFS_LENGTH_COUNT: none. */
+/* The first length class at or after `from` that has an extent; PFS_LENGTH_COUNT: none. */
 static uint32_t next_length(const struct pfs_extents_kind *kind, uint32_t from)
 {
 	for (uint32_t at = from / 64; at < (PFS_LENGTH_COUNT + 63) / 64; at++) {
@@ -224,7 +225,7 @@ static uint32_t next_length(const struct pfs_extents_kind *kind, uint32_t from)
 	return PFS_LENGTH_COUNT;
 }
 
-/* In the first length class that has any: in those from a length that is sure to fit on, all do. */
+/* In the first length class where one fits. From some class on every extent fits. */
 static struct pfs_extent *fit(const struct pfs_extents_kind *kind, size_t size_bytes,
 			      size_t align_bytes)
 {
@@ -237,7 +238,7 @@ static struct pfs_extent *fit(const struct pfs_extents_kind *kind, size_t size_b
 	return extent;
 }
 
-/* Address space from the system, as one retained extent. */
+/* Map address space as one retained extent. */
 static bool map_more(struct pfs_extents *self, size_t size_bytes)
 {
 	char *pages = pfs_system_map(size_bytes);
@@ -281,8 +282,8 @@ static struct pfs_extent *find(struct pfs_extents *self, size_t size_bytes, size
 	return NULL;
 }
 
-/* Cut a HELD extent of a kind down to what is wanted; false: no memory for descriptors, and it is
- * back where it was. */
+/* Cut a HELD extent of a kind down to the wanted range. NULL: no memory for descriptors; the extent
+ * is back in its list. */
 static struct pfs_extent *trim(struct pfs_extents *self, struct pfs_extent *extent,
 			       enum pfs_extent_kind kind, size_t size_bytes, size_t align_bytes)
 {
@@ -319,15 +320,12 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 		return NULL;
 	extent->is_zeroed = kind == PFS_EXTENT_RETAINED;
 	self->active_bytes += size_bytes;
-	if (self->active_bytes > self->active_peak_bytes)
-		self->active_peak_bytes = self->active_bytes;
-	self->taken_pages += size_bytes / PFS_OS_PAGE;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	return extent;
 }
 
-/* Where memory is new although there are dirty pages, these are in pieces that do not fit: so many
- * may stay. What is above goes back, so that the two together are bounded. */
+/* New memory was taken although there are dirty pages: those are in pieces that do not fit. This
+ * many may stay, and the rest is purged, so that the sum of both is bounded. */
 static size_t dirty_pages_beside_new(const struct pfs_extents *self)
 {
 	size_t share = self->active_bytes / 100 / PFS_OS_PAGE * pfs_conf.dirty_percent;
@@ -383,7 +381,7 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 	return rest != NULL;
 }
 
-/* The free extent behind an address, of any kind, that has so many bytes. */
+/* The free extent that begins at an address, of any kind, with at least size_bytes. */
 static struct pfs_extent *behind(struct pfs_extents *self, uintptr_t address, size_t size_bytes)
 {
 	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
@@ -410,9 +408,6 @@ static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, siz
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	extent->is_zeroed = false;
 	self->active_bytes += more_bytes;
-	if (self->active_bytes > self->active_peak_bytes)
-		self->active_peak_bytes = self->active_bytes;
-	self->taken_pages += more_bytes / PFS_OS_PAGE;
 	return true;
 }
 
@@ -430,7 +425,7 @@ size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, si
 	size_t gone = 0;
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extents_kind *from = &self->kinds[kind];
-	/* Bounded by what there is now: others may free as fast as this gives back. */
+	/* Bounded by the pages that exist now: other threads may free as fast as this purges. */
 	size_t most = from->pages > pages_left ? from->pages - pages_left : 0;
 	while (gone < most && from->oldest != NULL) {
 		struct pfs_extent *extent = from->oldest;

@@ -1,15 +1,14 @@
 /*
- * fork.c - handlers of fork: which locks they take, and what a child begins anew.
+ * fork.c - the fork handlers: which locks they take, and what a child starts anew.
  *
- * Handlers run before fork in the order against that of their registration, so that ours,
- * the first, is the innermost. A program of one thread needs none: nobody else holds a lock, and
- * nobody's rings are left behind. glibc takes stdio's lock of all files only after the
- * handlers, and who holds it may be inside malloc (fflush(NULL) with a buffer to make): so it is
- * taken here, before our own locks. In the child it is made anew: glibc does so by itself only
- * where the parent had several threads.
+ * Prepare handlers run in the reverse order of registration, so ours, registered first, is the
+ * innermost. A program with one thread needs none: no other thread holds a lock or leaves rings
+ * behind. glibc locks stdio's list of all files only after the handlers, and the holder of that
+ * lock may be inside malloc (fflush(NULL) with a buffer to allocate). So it is taken here, before
+ * our own locks. The child reinitializes it: glibc does so only if the parent had several threads.
  *
- * The child's other threads are gone: what their rings held goes into the words, and the ticker
- * begins anew with the child's second thread.
+ * The child's other threads are gone. What their rings held goes to the words, and the ticker
+ * starts anew with the child's second thread.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,14 +20,15 @@
 #include "start.h"
 #include "tick.h"
 
-/* glibc's; others have none. */
+/* glibc's; other C libraries have none. */
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 extern void _IO_list_resetlock(void) __attribute__((weak));
 
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
-/* A thread that pfs_die ends may hold any of the locks already: its child allocates as it does. */
+/* A thread that pfs_die is ending may already hold any of the locks. Its child allocates as it
+ * does. */
 void pfs_start_prepare(void)
 {
 	if (pfs_is_last())
@@ -91,10 +91,12 @@ void pfs_start_handlers(void)
 {
 	static _Atomic(uint32_t) is_done;
 	uint32_t before = 0;
-	if (&pfs_start_sees_threads != NULL) /* who comes meanwhile waits: it may take locks next */
+	/* a thread that comes meanwhile waits, because it may take locks next */
+	if (&pfs_start_sees_threads != NULL)
 		(void)pthread_once(&handlers_once, register_handlers);
-	else if (pfs_cas_relaxed(&is_done, &before, 1)) /* relaxed: only who is first counts */
-		register_handlers(); /* which may allocate, and come here again */
+	/* relaxed: only the first caller registers */
+	else if (pfs_cas_relaxed(&is_done, &before, 1))
+		register_handlers(); /* this may allocate, and so recurse */
 }
 
 void pfs_start_first(void)

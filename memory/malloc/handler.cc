@@ -1,8 +1,8 @@
 /*
- * handler.cc - a new handler that throws, under a form of operator new that does not.
+ * handler.cc - calls a new handler that may throw, for the nothrow forms of operator new.
  *
- * What catching needs of C++'s library is looked for where a program has it: who has a handler has
- * it. So this library needs none.
+ * The symbols that catching needs are weak and come from the program's C++ library: a program with
+ * a new handler has one. So this library does not depend on one.
  */
 __asm__(".weak __gxx_personality_v0\n.weak __cxa_begin_catch\n.weak __cxa_end_catch");
 

@@ -1,9 +1,9 @@
 /*
- * jemalloc.c - mallocx and its family: malloc's ways with an alignment, an arena, a thread cache or
- * none, by flags. Without flags they are malloc's quick ways.
+ * jemalloc.c - mallocx and its family: malloc with an alignment, an arena, and a thread cache or
+ * none, given by flags. Without flags these are malloc's fast paths.
  *
- * An arena by its number is taken at its word: the block is of its slabs, and so comes past the
- * rings, for these hold blocks of any arena.
+ * A block requested from a numbered arena comes from that arena's slabs. So it bypasses the rings,
+ * which hold blocks of any arena.
  */
 #include <pfslab/jemalloc.h>
 #include <pfslab/malloc.h>
@@ -12,7 +12,7 @@
 #include "explicit.h"
 #include "quick.h"
 
-#ifndef PUBLIC /* a library that counts has calls of its own before these */
+#ifndef PUBLIC /* a library that counts has its own wrappers of these */
 #define PUBLIC __attribute__((visibility("default")))
 #endif
 
@@ -23,16 +23,16 @@
 
 enum way { WAY_RINGS, WAY_PAST_RINGS, WAY_EXPLICIT };
 
-/* What flags say. */
+/* The decoded flags. */
 struct wish {
 	enum way way;
 	bool zero;
-	size_t align_bytes;      /* 1: none that is asked for */
-	struct pfs_arena *arena; /* NULL: any */
+	size_t align_bytes;      /* 1: no alignment was asked for */
+	struct pfs_arena *arena; /* NULL: any arena */
 	struct pfs_cache *cache; /* WAY_EXPLICIT */
 };
 
-/* A thread cache that is not there: as none, for what comes past the rings is right as well. */
+/* A thread cache that does not exist is treated as none: bypassing the rings is also correct. */
 static void read_cache(struct wish *wish, uint32_t bits)
 {
 	if (bits == 0)
@@ -41,7 +41,7 @@ static void read_cache(struct wish *wish, uint32_t bits)
 	wish->way = wish->cache != NULL ? WAY_EXPLICIT : WAY_PAST_RINGS;
 }
 
-/* False: there is no such arena, and no memory for it. */
+/* False: no such arena exists, or there is no memory to create it. */
 static bool read_flags(struct wish *wish, int flags)
 {
 	uint32_t bits = (uint32_t)flags;
@@ -59,8 +59,8 @@ static bool read_flags(struct wish *wish, int flags)
 	return wish->arena != NULL;
 }
 
-/* The bytes of the block that a wish gets; 0: never. Small: at most PFS_SMALL_MAX, and no larger
- * alignment than an OS page. */
+/* The size of the block that a wish gets; 0: impossible. It is small if at most PFS_SMALL_MAX and
+ * the alignment is at most an OS page. */
 static size_t bytes_of(const struct wish *wish, size_t size_bytes)
 {
 	size_t size = size_bytes != 0 ? size_bytes : 1;
@@ -95,7 +95,8 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	return pfs_block_fill(block);
 }
 
-/* Of an arena, if one is named: what the cache holds of others goes first. */
+/* From a cache. If an arena is named, the cache is bound to it first, which flushes its other
+ * blocks. */
 static void *from_explicit(const struct wish *wish, size_t bytes)
 {
 	struct pfs_cache *own = pfs_explicit_enter(wish->cache);
@@ -160,7 +161,9 @@ PUBLIC size_t sallocx(const void *block, int flags)
 
 /* ---- free ---- */
 
-static void free_past_rings(void *block)
+/* Past the rings, or to an explicit cache. Large blocks bypass caches, and are counted where they
+ * are freed. */
+static void free_otherwise(const struct wish *wish, void *block)
 {
 	static const char call[] = "dallocx";
 	struct pfs_extent *extent = pfs_extent_of(block, call);
@@ -168,40 +171,29 @@ static void free_past_rings(void *block)
 		pfs_free_quick(block);
 		return;
 	}
-	struct pfs_cache *cache = pfs_cache_attached();
-	pfs_cache_note_freed(cache, extent->block_bytes);
-	pfs_blocks_give(&block, 1, call);
-	pfs_bump_owned(&cache->direct_frees, 1);
-}
-
-/* A large block is no cache's, and counted where it is freed. */
-static void free_to_explicit(struct pfs_cache *cache, void *block)
-{
-	struct pfs_extent *extent = pfs_extent_of(block, "dallocx");
-	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
+	struct pfs_cache *own = pfs_cache_attached();
+	pfs_cache_note_freed(own, extent->block_bytes);
+	if (wish->way == WAY_EXPLICIT) {
+		(void)pfs_explicit_enter(wish->cache);
 		pfs_free_quick(block);
-		return;
+		pfs_explicit_leave(own);
+	} else {
+		pfs_blocks_give(&block, 1, call);
+		pfs_bump_owned(&own->direct_frees, 1);
 	}
-	uint32_t bytes = extent->block_bytes;
-	struct pfs_cache *own = pfs_explicit_enter(cache);
-	pfs_free_quick(block);
-	pfs_explicit_leave(own);
-	pfs_cache_note_freed(own, bytes);
 }
 
 PUBLIC void dallocx(void *block, int flags)
 {
 	struct wish wish = { .way = WAY_RINGS };
 	read_cache(&wish, (uint32_t)flags >> TCACHE_SHIFT & TCACHE_BITS);
-	if (wish.way == WAY_EXPLICIT && block != NULL)
-		free_to_explicit(wish.cache, block);
-	else if (wish.way == WAY_PAST_RINGS && block != NULL)
-		free_past_rings(block);
+	if (wish.way != WAY_RINGS && block != NULL)
+		free_otherwise(&wish, block);
 	else
 		pfs_free_quick(block);
 }
 
-/* The page map tells the size as fast. */
+/* The size is ignored: the page map lookup is as fast. */
 PUBLIC void sdallocx(void *block, size_t size, int flags)
 {
 	(void)size;
@@ -215,7 +207,7 @@ static bool is_aligned(const void *block, size_t align_bytes)
 	return ((uintptr_t)block & (align_bytes - 1)) == 0;
 }
 
-/* A large block where it is; what it has more is zero, if that is asked for. */
+/* Resize a large block in place; the bytes it gains are zeroed if that was asked for. */
 static bool resize(struct pfs_extent *extent, size_t size_bytes, bool zero)
 {
 	size_t before = extent->request_bytes;
@@ -275,7 +267,7 @@ PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 	size_t most = extra < PFS_SIZE_MAX - size ? size + extra : PFS_SIZE_MAX;
 	size_t most_bytes = most > PFS_SMALL_MAX ? pfs_large_bytes(most, PFS_OS_PAGE) : before;
 	if (most_bytes == 0)
-		most_bytes = SIZE_MAX; /* never; but size may be */
+		most_bytes = SIZE_MAX; /* cannot be reached; but size may be */
 	if (most_bytes < before)
 		(void)resize(extent, most, zero);
 	else if (most_bytes > before && !resize(extent, most, zero) && size > before)

@@ -12,14 +12,14 @@
 
 static struct pfs_base_pool tag_pool;
 
-/* The bytes of a block of its class; 0: more than there can be. */
+/* The size class of a large request; 0: too large. */
 static size_t class_bytes(size_t size_bytes)
 {
 	size_t bytes = pfs_size_round(size_bytes < PFS_LARGE_MIN ? PFS_LARGE_MIN : size_bytes);
 	return bytes <= PFS_SIZE_MAX ? bytes : 0;
 }
 
-/* What is large only for its alignment needs no more than whole pages. */
+/* A block that is large only because of its alignment is rounded up to whole pages. */
 size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes)
 {
 	if (align_bytes <= PFS_OS_PAGE || size_bytes > PFS_SMALL_MAX)
@@ -95,7 +95,7 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	return true;
 }
 
-/* A piece at a time; false: some of it keeps its memory. */
+/* Copy and purge a piece at a time. False: part of the memory could not be purged. */
 static bool copy_and_purge(char *to, char *from, size_t bytes)
 {
 	bool is_clean = true;

@@ -1,5 +1,5 @@
 /*
- * large.h - blocks from 16 KiB on, and those of a larger alignment than an OS page: an extent each.
+ * large.h - blocks from 16 KiB on, and those aligned to more than an OS page: an extent each.
  */
 #ifndef PFS_MALLOC_LARGE_H
 #define PFS_MALLOC_LARGE_H
@@ -7,7 +7,7 @@
 #include "arena.h"
 
 /*
- * pfs_large_new - a block of at least size_bytes (not 0, at most PFS_SIZE_MAX), of a size class.
+ * pfs_large_new - a block of at least size_bytes (1 to PFS_SIZE_MAX), rounded up to a size class.
  *
  * Returns   it; NULL: no memory. *is_zeroed (may be NULL): all its bytes are 0.
  * Progress  blocking: the extents' lock, the system.
@@ -15,19 +15,19 @@
 void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
 		    bool *is_zeroed);
 
-/* The bytes that a block of such a size and alignment has; 0: more than there can be. */
+/* The size of the block that such a request gets; 0: too large. */
 size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes);
 
-/* Blocking, as new. The extent is a large block's, and the pointer its first byte. */
+/* Free a large block. Blocking, like pfs_large_new. */
 void pfs_large_free(struct pfs_extent *extent);
 
-/* To another size, large too, where the block is; false: it can not be. */
+/* Resize in place to another large size; false: impossible. */
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
 
 /*
- * The bytes of a block, of any size, into a new one that is not smaller; the old one is freed next.
- * Where it is large and the new one of new memory, its pages go back as they are copied, for
- * otherwise a block that grows would be resident twice, and what it leaves too small for itself.
+ * Copy a block of any size into a new one that is not smaller; the old one is freed next. If the
+ * old block is large and the new one is of new memory, the old pages are purged as they are copied.
+ * Otherwise a growing block would be resident twice, and leave extents that are too small for it.
  */
 void pfs_large_copy(void *to, void *from, size_t bytes);
 

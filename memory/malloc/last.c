@@ -8,7 +8,7 @@ struct pfs_cache pfs_cache_last;
 
 void pfs_last_begin(void)
 {
-	/* Unusable as well; threads that end at the same time write the same. */
+	/* Also unusable; threads that end at the same time write the same bytes. */
 	memcpy((void *)&pfs_cache_last, (const void *)&pfs_cache_ended, sizeof(pfs_cache_last));
 	pfs_cache_own = &pfs_cache_last;
 }
@@ -22,7 +22,7 @@ void *pfs_last_new(size_t size_bytes, size_t align_bytes)
 	char *pages = pfs_system_map(bytes);
 	if (pages == NULL)
 		return NULL;
-	/* At least a line behind the beginning, which is that of a page. */
+	/* At least one cache line into the page, so that the size fits in front. */
 	char *block = pages + (align - ((uintptr_t)pages & (align - 1)));
 	((size_t *)(void *)block)[-1] = size_bytes;
 	return block;

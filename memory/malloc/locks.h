@@ -1,6 +1,6 @@
 /*
  * locks.h - the outer locks, in the order in which they are taken; a fork takes all of them. The
- * inner ones follow: growing of each bin, the registry, each bin and the extents, base.
+ * inner ones follow: `growing` of each bin, the registry, each bin and the extents, base.
  */
 #ifndef PFS_MALLOC_LOCKS_H
 #define PFS_MALLOC_LOCKS_H
@@ -9,7 +9,7 @@
 
 enum pfs_lock_number {
 	PFS_LOCK_CTL,      /* statistics of mallctl's epoch */
-	PFS_LOCK_EXPLICIT, /* caches that are made explicitly */
+	PFS_LOCK_EXPLICIT, /* explicit caches */
 	PFS_LOCK_TICK,     /* one tick at a time */
 	PFS_LOCKS
 };

@@ -1,6 +1,6 @@
 /*
- * mallctl.c - names become rows, rows become what they stand for. The numbers of a name, its MIB:
- * the row's own in the place of each word, and in the places of indexes these.
+ * mallctl.c - mallctl: a name is looked up as a row, and a row leads to its value. A MIB has one
+ * number for each word of the name: the row's number for a plain word, the index for a #.
  */
 #include <errno.h>
 #include <pfslab/jemalloc.h>
@@ -14,7 +14,7 @@
 
 /* ---- names ---- */
 
-/* Digits at the text; behind them, or NULL: there are none, or too many. */
+/* Read an index. Returns the text after it; NULL: no digits, or too many. */
 static const char *read_index(const char *text, size_t *index)
 {
 	const char *at = text;
@@ -27,7 +27,7 @@ static const char *read_index(const char *text, size_t *index)
 	return at != text ? at : NULL;
 }
 
-/* Is the name of this row? */
+/* Does the name match this row? */
 static bool matches(const struct pfs_ctl_row *row, const char *name, size_t *at)
 {
 	uint32_t places = 0;
@@ -63,10 +63,7 @@ static int run(const struct pfs_ctl *ctl)
 PUBLIC int mallctl(const char *name, void *old_value, size_t *old_length, void *new_value,
 		   size_t new_length)
 {
-	struct pfs_ctl ctl = { .old_value = old_value,
-			       .old_length = old_length,
-			       .new_value = new_value,
-			       .new_length = new_length };
+	struct pfs_ctl ctl = { NULL, { 0 }, old_value, old_length, new_value, new_length };
 	pfs_start();
 	ctl.row = find(name, ctl.at);
 	return ctl.row != NULL ? run(&ctl) : ENOENT;
@@ -74,7 +71,7 @@ PUBLIC int mallctl(const char *name, void *old_value, size_t *old_length, void *
 
 /* ---- numbers in the place of names ---- */
 
-/* The number of a word of the name, from its place on; behind it. */
+/* Step over a word of a row's name. Returns the next word. */
 static const char *next_word(const char *word, bool *is_index)
 {
 	*is_index = *word == '#';
@@ -101,7 +98,8 @@ PUBLIC int mallctlnametomib(const char *name, size_t *mib, size_t *mib_length)
 	return 0;
 }
 
-/* The indexes among the numbers; false: they are not of this row, or there is no such index. */
+/* Extract the indexes from a MIB; false: it does not match this row, or an index is out of range.
+ * */
 static bool read_mib(const struct pfs_ctl_row *row, const size_t *mib, size_t mib_length,
 		     size_t *at)
 {
@@ -124,10 +122,7 @@ static bool read_mib(const struct pfs_ctl_row *row, const size_t *mib, size_t mi
 PUBLIC int mallctlbymib(const size_t *mib, size_t mib_length, void *old_value, size_t *old_length,
 			void *new_value, size_t new_length)
 {
-	struct pfs_ctl ctl = { .old_value = old_value,
-			       .old_length = old_length,
-			       .new_value = new_value,
-			       .new_length = new_length };
+	struct pfs_ctl ctl = { NULL, { 0 }, old_value, old_length, new_value, new_length };
 	pfs_start();
 	if (mib_length == 0 || mib[0] >= pfs_ctl_row_count)
 		return ENOENT;

@@ -15,10 +15,11 @@
 
 ON_OWN_PAGES _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
 
-/* All zeroes for ever: read, never written, so it holds no memory. */
+/* Always zero: read and never written, so it uses no memory. */
 static struct pfs_map_leaf no_extents ON_OWN_PAGES;
 
-/* Give a leaf to each part around one that has none: entries of the root that share its page. */
+/* Point each root entry without a leaf to the empty leaf, for all parts that share an OS page of
+ * the root with this one. */
 static void point_neighbours(size_t part)
 {
 	size_t first = part / PARTS_TOGETHER * PARTS_TOGETHER;
@@ -38,13 +39,13 @@ void pfs_map_start(void)
 {
 	static const char of_library;
 	int on_stack = 0;
-	/* Else mlockall would fill it with pages of its own. */
+	/* Otherwise mlockall would back it with pages. */
 	pfs_system_read_only(&no_extents, sizeof(no_extents));
-	point_neighbours(0); /* NULL, and programs that lie where they were linked to */
+	point_neighbours(0); /* NULL, and programs at a fixed address */
 	point_neighbours(part_of((uintptr_t)&of_library));
 	point_neighbours(part_of((uintptr_t)&on_stack));
-	point_neighbours(part_of((uintptr_t)getauxval(AT_PHDR)));   /* the program's own */
-	point_neighbours(part_of((uintptr_t)getauxval(AT_EXECFN))); /* the stack's beginning */
+	point_neighbours(part_of((uintptr_t)getauxval(AT_PHDR)));   /* the program */
+	point_neighbours(part_of((uintptr_t)getauxval(AT_EXECFN))); /* the start of the stack */
 }
 
 static bool reserve_part(size_t part)
@@ -60,8 +61,8 @@ static bool reserve_part(size_t part)
 	struct pfs_map_leaf *leaf = pfs_system_reserve(sizeof(*leaf));
 	if (leaf == NULL)
 		return false;
-	/* [A3] acq_rel, pairs with [A4]: without it another arena's thread could find the leaf,
-	 * and its own entries be lost under zeroes that come late. */
+	/* [A3] acq_rel, pairs with [A4]: without it a thread of another arena could find the leaf
+	 * before its zeroes, which would then overwrite that thread's entries. */
 	if (!pfs_cas_acq_rel(&pfs_map_root[part], &seen, leaf))
 		pfs_system_unmap(leaf, sizeof(*leaf));
 	return true;

@@ -1,6 +1,6 @@
 /*
- * names.c - the standard's, POSIX's and glibc's names. Their contract is glibc's, also where others
- * differ: realloc(p, 0) frees and returns NULL, free keeps errno, what is too large is ENOMEM.
+ * names.c - the names of ISO C, POSIX and glibc. They behave as glibc's do where implementations
+ * differ: realloc(p, 0) frees and returns NULL, free keeps errno, too large a size is ENOMEM.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ PUBLIC void cfree(void *block)
 	pfs_front_free(block);
 }
 
-/* C23: with the size that was asked for, which the page map tells as fast. */
+/* C23: the requested size is ignored; the page map lookup is as fast. */
 void free_sized(void *block, size_t size);
 PUBLIC void free_sized(void *block, size_t size)
 {
@@ -79,7 +79,7 @@ PUBLIC void *aligned_alloc(size_t alignment, size_t size)
 	return NULL;
 }
 
-/* Any alignment: the next power of two; too large a one is no memory, as in glibc. */
+/* Any alignment is rounded up to a power of two; too large a one is ENOMEM, as in glibc. */
 PUBLIC void *memalign(size_t alignment, size_t size)
 {
 	if (alignment > PFS_SIZE_MAX / 2 + 1)
@@ -115,7 +115,8 @@ PUBLIC int malloc_trim(size_t pad)
 	return pfs_malloc_trim_all() != 0;
 }
 
-/* For the calling thread and those that begin; rings of others stay as they are. */
+/* Applies to the calling thread and those that start later; the rings of others stay as they are.
+ * */
 static int perturb(int value)
 {
 	bool before = pfs_conf.tcache;
@@ -125,8 +126,8 @@ static int perturb(int value)
 	return done;
 }
 
-/* Parameters of glibc's own structure: those that have a meaning here do it, the others are taken
- * without one, as programs expect that set them at their start. */
+/* Parameters of glibc's internals. Those that mean something here have an effect; the others are
+ * accepted without one, because programs that set them at their start expect success. */
 PUBLIC int mallopt(int parameter, int value)
 {
 	switch (parameter) {
@@ -160,7 +161,7 @@ PUBLIC struct mallinfo2 mallinfo2(void)
 
 static int in_int(size_t value)
 {
-	return (int)value; /* as glibc: what does not fit is cut off */
+	return (int)value; /* truncated as in glibc */
 }
 
 PUBLIC struct mallinfo mallinfo(void)

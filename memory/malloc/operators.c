@@ -1,8 +1,8 @@
 /*
- * operators.c - C++'s operator new and delete, in every form, by their names in the Itanium ABI: so
- * that a C program that has this library preloaded gets no C++ library with it.
+ * operators.c - C++'s operator new and delete in every form, under their Itanium ABI names, so that
+ * a C program with this library preloaded does not load a C++ library.
  *
- * What they need of C++ (the new handler, the exception) is looked for where a program has it.
+ * What they need of C++ (the new handler, the exception) are weak symbols, found in the program.
  */
 #include <pfslab/malloc.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static new_handler handler_now(void)
 	return get_new_handler != NULL ? get_new_handler() : NULL;
 }
 
-/* The handler makes room, ends itself or throws. */
+/* The handler makes room, uninstalls itself, or throws. */
 static PFS_COLD void *new_or_throw(size_t alignment, size_t size, const void *caller)
 {
 	new_handler handler;

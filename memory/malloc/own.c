@@ -1,5 +1,5 @@
 /*
- * own.c - what each thread has: its cache, at first and after its end one that is unusable.
+ * own.c - the thread-local data: at first, and after the thread's end, an unusable cache.
  */
 #include "cache.h"
 
@@ -15,14 +15,14 @@
 struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
 struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
 
-#ifndef PFS_SIM /* there it is the virtual thread's */
-/* Of a library that counts: what a thread has while it does not. */
+#ifndef PFS_SIM /* there it belongs to the virtual thread */
+/* In a library that counts: the counter of a thread that does not count. */
 extern struct pfs_counter pfs_counter_none __attribute__((weak, visibility("hidden")));
 
 _Thread_local struct pfs_own pfs_own = {
 	.cache = &pfs_cache_none,
 	.counter = &pfs_counter_none,
-	.first_page = UINTPTR_MAX / 2, /* no page is so near behind it */
+	.first_page = UINTPTR_MAX / 2, /* no page is within a part's size after it */
 	.reference = UINT32_MAX,
 	.last_tag = UINT32_MAX,
 };

@@ -1,5 +1,5 @@
 /*
- * process.c - the process begins, and ends.
+ * process.c - what runs when the process starts and ends.
  */
 #include "cache.h"
 #include "conf.h"
@@ -20,7 +20,6 @@ __attribute__((destructor(101))) static void at_end(void)
 		return;
 	if (pfs_conf.stats_print)
 		pfs_stats_print();
-	/* What is wrong with a block that was freed is noticed when it leaves its ring, so at the
-	 * latest here. */
+	/* An invalid free is detected when the block leaves its ring: here at the latest. */
 	pfs_caches_end();
 }

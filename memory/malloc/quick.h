@@ -1,22 +1,23 @@
 /*
- * quick.h - the quick ways of malloc and free, inlined into each of their names: about 17
- * instructions each, none locked. What is not quick is a call away.
+ * quick.h - the fast paths of malloc and free, inlined into each of their names: about 17
+ * instructions each, none locked. Everything else is behind a call.
  */
 #ifndef PFS_MALLOC_QUICK_H
 #define PFS_MALLOC_QUICK_H
 
 #include "block.h"
 
-/* Who called the function that this is written in. */
+/* The return address of the function that this is expanded in. */
 #define PFS_CALLER __builtin_return_address(0)
 
-/* A malloc that is large, or whose ring was entered and had no block, or was revoked. */
+/* A malloc that is large, or whose ring was entered and was empty or revoked. */
 PFS_COLD void *pfs_malloc_slow(size_t size_bytes);
 
-/* A free for which the ring was entered and was full, revoked, or is none. Keeps errno. */
+/* A free whose ring was entered and was full or revoked, or whose block has no ring. Keeps errno.
+ * */
 PFS_COLD void pfs_free_slow(void *block);
 
-/* Keep a pointer out of the register that the result is returned in: one instruction less. */
+/* Keeps a pointer out of the register of the result: one instruction less. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define pfs_not_in_result(pointer) __asm__("" : "+d"(pointer))
 #else

@@ -1,5 +1,6 @@
 /*
- * registry.c - all caches: listed, counted, and buried where their threads are not in this process.
+ * registry.c - the list of all caches; their counts; and burying caches whose threads are not in
+ * this process.
  */
 #include <string.h>
 
@@ -62,7 +63,7 @@ struct pfs_cache *pfs_cache_new(void)
 	memset((char *)cache + offsetof(struct pfs_cache, arena), 0,
 	       sizeof(*cache) - offsetof(struct pfs_cache, arena));
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		/* relaxed: nobody knows it */
+		/* relaxed: not published yet */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	cache->is_enabled = pfs_conf.tcache;
 	return cache;
@@ -85,8 +86,8 @@ void pfs_cache_close_rings(struct pfs_cache *cache)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_cache_ring *ring = &cache->rings[class];
-		/* A flush lets a ring be that somebody is about to take from; he takes nothing from
-		 * one that is entered. */
+		/* A flush skips a ring that another thread is revoking, and that thread takes
+		 * nothing from a ring that it finds entered. */
 		if (!pfs_ring_is_revoked(ring))
 			(void)pfs_ring_give(ring);
 		pfs_ring_revoke(ring);
@@ -160,9 +161,9 @@ void pfs_caches_unlock(void)
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 
-/* A ring whose thread is not in this process. One that was being refilled or flushed is lost, for
- * nothing tells how far that went; any other holds free blocks below its ends, wherever its owner
- * stopped [CR4]. How many. */
+/* Bury a ring whose thread is not in this process; returns how many blocks went to the words. A
+ * ring that was being refilled or flushed is lost, because nothing tells how far that went. Any
+ * other holds free blocks below its ends, wherever its owner stopped [CR4]. */
 static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_cache_ring *ring = &cache->rings[class];
@@ -194,8 +195,8 @@ uint64_t pfs_caches_bury(void)
 	return given;
 }
 
-/* The child may go on with it, whoever was inside: that call never was. A ring that was being
- * refilled or flushed is lost. */
+/* The child may go on using it; a call that another thread was inside has never happened. A ring
+ * that was being refilled or flushed is lost. */
 static void settle_explicit(struct pfs_cache *cache)
 {
 	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
@@ -210,14 +211,15 @@ static void settle_explicit(struct pfs_cache *cache)
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */
 }
 
-/* To bury the others touches all they hold; a child that calls exec, or ends, needs none of it. */
+/* Burying the other caches is deferred: it touches all that they hold, and a child that calls exec
+ * or exits needs none of it. */
 void pfs_caches_child(void)
 {
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		if (cache->is_explicit)
 			settle_explicit(cache);
 		else if (cache != pfs_cache_own &&
-			 !pfs_cache_is_left(cache)) /* by an earlier fork */
+			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
 			pfs_cache_leave_arena(cache);
 	}
 	pfs_registry.survivor = pfs_cache_own;

@@ -1,5 +1,5 @@
 /*
- * rings.c - all blocks of a ring go into the words.
+ * rings.c - empties rings into the words.
  */
 #include "rings.h"
 
@@ -14,7 +14,7 @@ uint32_t pfs_ring_give(struct pfs_cache_ring *ring)
 	return front + back;
 }
 
-/* All of a ring of the calling thread's. */
+/* Flush a ring of the calling thread. */
 static void flush_ring(struct pfs_cache *cache, uint32_t class)
 {
 	struct pfs_cache_ring *ring = &cache->rings[class];

@@ -1,8 +1,8 @@
 /*
  * rings.h - what the parts of the cache share: limits, slots, and the registry of all caches.
  *
- * cache.c is what a thread does with its own rings, take.c what is done with those of others;
- * attach.c is how caches come and go, registry.c the list of them.
+ * cache.c has what a thread does with its own rings, take.c what it does with those of others.
+ * attach.c makes and ends caches, registry.c lists them.
  */
 #ifndef PFS_MALLOC_RINGS_H
 #define PFS_MALLOC_RINGS_H
@@ -12,12 +12,12 @@
 /* All caches, by age. */
 struct pfs_registry {
 	struct pfs_mutex lock;
-	struct pfs_cache *oldest; /* under lock, as all below */
+	struct pfs_cache *oldest; /* under lock, like all below */
 	struct pfs_cache *newest;
 	bool had_any;
-	bool has_left; /* caches of threads that are not in this process, a child of fork */
-	struct pfs_cache *survivor;    /* of the thread that forked, while has_left */
-	struct pfs_cache_counts ended; /* of threads that are gone */
+	bool has_left; /* in a child of fork: caches of threads that are not in this process */
+	struct pfs_cache *survivor;    /* of the thread that forked; valid while has_left */
+	struct pfs_cache_counts ended; /* counts of threads that have ended */
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));
 
@@ -32,18 +32,19 @@ static inline uint64_t pfs_slot_address(void **slot)
 	return (uint64_t)(uintptr_t)slot;
 }
 
-/* Above the front's places, and one that is none's [CR3]. */
+/* Above the front's places and the empty one of [CR3]. */
 static inline void **pfs_ring_back_slots(const struct pfs_cache_ring *ring)
 {
 	return ring->slots + ring->front_capacity + 1;
 }
 
-/* Under registry; by the owner, or by a taker that took nothing [CR2]. */
+/* Under the registry; by the owner, or by a taker that took nothing [CR2]. */
 static inline void pfs_ring_set_limits(struct pfs_cache_ring *ring)
 {
 	void **end = pfs_ring_back_slots(ring) + ring->capacity;
-	pfs_store_relaxed(&ring->high, pfs_slot_address(end)); /* relaxed: its owner's next look */
-	/* relaxed: may come early or late. */
+	/* relaxed: for its owner's next check */
+	pfs_store_relaxed(&ring->high, pfs_slot_address(end));
+	/* relaxed: may be seen early or late. */
 	pfs_store_relaxed(&ring->low, pfs_slot_address(ring->slots));
 }
 
@@ -56,7 +57,8 @@ static inline void pfs_ring_revoke(struct pfs_cache_ring *ring)
 
 static inline void pfs_ring_set_front(struct pfs_cache_ring *ring, uint32_t count)
 {
-	/* [D5] release, pairs with [D6]: or a taker could see this, and the owner outside. */
+	/* [D5] release, pairs with [D6]: without it a taker could see this, and the owner outside.
+	 * */
 	pfs_store_release(&ring->front, pfs_slot_address(ring->slots + count));
 }
 
@@ -79,7 +81,7 @@ static inline uint32_t pfs_ring_back_count(struct pfs_cache_ring *ring)
 	return (uint32_t)((back - pfs_slot_address(pfs_ring_back_slots(ring))) / sizeof(void *));
 }
 
-/* A stack has so many blocks from here on, and no malloc or free was that. */
+/* Set a stack's number of blocks, where neither a malloc nor a free changed it. */
 static inline void pfs_ring_move_front(struct pfs_cache_ring *ring, uint32_t count)
 {
 	pfs_bump_owned(&ring->allocated, (uint64_t)count - pfs_ring_front_count(ring));
@@ -92,7 +94,7 @@ static inline void pfs_ring_move_back(struct pfs_cache_ring *ring, uint32_t coun
 	pfs_ring_set_back(ring, count);
 }
 
-/* All blocks of a ring that is the caller's [CR1] go to the words; how many. */
+/* Move all blocks of a ring that the caller owns [CR1] to the words. Returns how many. */
 uint32_t pfs_ring_give(struct pfs_cache_ring *ring);
 
 static inline void pfs_cache_begin_move(struct pfs_cache *cache, uint32_t class)
@@ -107,8 +109,7 @@ static inline void pfs_cache_end_move(struct pfs_cache *cache)
 	pfs_store_relaxed(&cache->moving, 0); /* relaxed: for a forked child */
 }
 
-/* Under the registry, of a ring whoever uses it: what it has, and what was called. Exact while its
- * owner is not inside. */
+/* Under the registry: what any ring holds, and its calls. Exact while its owner is outside. */
 struct pfs_ring_counts {
 	uint64_t held, mallocs, frees;
 };
@@ -123,18 +124,18 @@ static inline struct pfs_ring_counts pfs_ring_counts(struct pfs_cache_ring *ring
 	return (struct pfs_ring_counts){ front + back, allocated - front, freed + back };
 }
 
-/* Under the registry: new slots for a back of so many blocks, with what the old ones hold; false:
- * no memory. */
+/* Under the registry: replace the slots by new ones for a back of `capacity` blocks, and keep the
+ * blocks. False: no memory. */
 bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t capacity);
 
 /* Under the registry; the ring is revoked and empty. */
 void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring);
 
-/* Under the registry, before all caches are gone through: those of threads that are not in this
- * process are buried, their blocks go to the words. How many. */
+/* Under the registry, before a loop over all caches: bury those of threads that are not in this
+ * process. Returns how many blocks went to the words. */
 uint64_t pfs_caches_bury(void);
 
-/* The most blocks that the back of a class's ring may hold. */
+/* The largest capacity for the back of a class's ring. */
 uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 #ifdef PFS_SIM_SMALL
 #define PFS_RING_CAPACITY_LEAST 2u
@@ -142,30 +143,30 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 #define PFS_FRONT_MOST 2u
 #else
 #define PFS_RING_CAPACITY_LEAST 8u
-#define PFS_SLOTS_TOGETHER 8u /* are copied */
+#define PFS_SLOTS_TOGETHER 8u /* copied together */
 #define PFS_FRONT_MOST 64u
 #endif
 
-/* A cache that nobody knows; NULL: no memory. */
+/* A new cache, not listed yet; NULL: no memory. */
 struct pfs_cache *pfs_cache_new(void);
 
-/* Under the registry: it is known from now on. */
+/* Under the registry: list a cache. */
 void pfs_cache_enlist(struct pfs_cache *cache);
 
-/* Nobody uses the cache any more, and its rings were flushed, if that could be. */
+/* Unlist and free a cache that is out of use. Its rings were flushed, if that was possible. */
 void pfs_cache_retire(struct pfs_cache *cache);
 
-/* Under the registry: is it of a thread that is not in this process? */
+/* Under the registry: does it belong to a thread that is not in this process? */
 bool pfs_cache_is_left(const struct pfs_cache *cache);
 
-/* Under the registry: what a cache has and did is added. */
+/* Under the registry: add a cache's counts. */
 void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
-/* Under the registry, or before the cache is known. */
+/* Under the registry, or before the cache is listed. */
 void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena);
 void pfs_cache_leave_arena(struct pfs_cache *cache);
 
-/* Under the registry: all slots go; every ring is revoked from now on. */
+/* Under the registry: free all slots; every ring is revoked from now on. */
 void pfs_cache_close_rings(struct pfs_cache *cache);
 
 #endif

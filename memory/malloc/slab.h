@@ -1,21 +1,21 @@
 /*
- * slab.h - a slab's words: a bit for each free region, 64 to a word, moved by whole words; and
- * above them what tells where there is room: a summary for each slab, a word for each group of 64
- * slabs, a word for each bin.
+ * slab.h - a slab's words: a bit for each free region, 64 to a word, handled a whole word at a
+ * time. Above them are the hints to where there is room: a summary in each slab, a word for each
+ * group of 64 slabs, a word for each bin.
  *
- * Anybody gives, without a lock; one thread at a time takes, under the bin's lock. The upper words
- * are hints: a bit that is set where nothing is free costs a look; a bit that is clear where
- * something is free must not be, once the free has returned. So a giver looks at all of them after
- * its word, and sets what is clear; a taker that finds nothing clears the bit, then looks again.
+ * Any thread gives, without a lock; one thread at a time takes, under the bin's lock. A set hint
+ * with nothing free below it costs a look. A clear hint above a free region must not exist once the
+ * free has returned. So a giver checks all hints after its word and sets the clear ones. A taker
+ * that finds nothing below a hint clears it, then looks again.
  *
  * Invariants
- *	[SL1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only by the owner
- *	     of its block, who has it no more. So old & mask != 0 is a block freed twice.
- *	[SL2] while a giver holds a block its slab stays: a slab ends under the bin's lock when all
- *	     its bits are set. After its fetch-add a giver touches hints only; descriptors, words
- *	     and groups are never anything else (base.h), so a late hint in a slab that came after
- *	     is one more that is wrong on the side that costs a look.
- *	[SL3] when a give has returned, and nobody has taken since, the bits above are set.
+ * 	[SL1] a region's bit goes 1 -> 0 only under the bin's lock, and 0 -> 1 only when the
+ * 	     owner of its block frees it. So old & mask != 0 means a block was freed twice.
+ * 	[SL2] a slab stays while a thread has not yet given a block of it: it ends under the
+ * 	     bin's lock when all its bits are set. After its fetch-add a giver touches only
+ * 	     hints. Descriptors, words and groups never become anything else (base.h), so a
+ * 	     late hint in a later slab is merely a set hint with nothing below.
+ * 	[SL3] when a give has returned, and no thread has taken since, the bits above are set.
  *
  * Ordering:  [K1] give: fetch-add, seq    <->  [K4] look again: load, seq
  *            [K2] raise: load, seq        <->  [K3] clear: fetch-and, seq
@@ -33,7 +33,7 @@
 
 #include "extent.h"
 
-#ifdef PFS_SIM_SMALL /* so that small slabs have several words, and a few slabs several groups */
+#ifdef PFS_SIM_SMALL /* so that small slabs have several words, and few slabs several groups */
 #define PFS_WORD_BITS 1u
 #define PFS_GROUP_SLABS 2u
 #define PFS_FIRST_GROUP_SLABS 2u
@@ -41,8 +41,8 @@
 #else
 #define PFS_WORD_BITS 6u
 #define PFS_GROUP_SLABS 64u
-#define PFS_FIRST_GROUP_SLABS 4u /* most bins of small programs have no more: one line */
-#define PFS_BIN_BITS 64u         /* of a bin's word; each for every 64th group */
+#define PFS_FIRST_GROUP_SLABS 4u /* enough for most bins of small programs: one line */
+#define PFS_BIN_BITS 64u         /* bits of a bin's word; each stands for every 64th group */
 #endif
 #define PFS_WORD_REGIONS (1u << PFS_WORD_BITS)
 #define PFS_WORD_ALL (UINT64_MAX >> (64 - PFS_WORD_REGIONS))
@@ -50,10 +50,10 @@
 
 struct pfs_bin;
 
-/* 64 slabs of a bin, the first group 4. Made with the first of them, never given back. */
+/* 64 slabs of a bin; 4 in the first group. Made with its first slab, never freed. */
 struct pfs_group {
 	alignas(PFS_LINE) _Atomic(uint64_t) room;
-	uint64_t used;              /* under the bin's lock, as slabs */
+	uint64_t used;              /* under the bin's lock, like slabs */
 	struct pfs_bin *bin;        /* made once */
 	uint32_t number;            /* made once */
 	struct pfs_extent *slabs[]; /* pfs_group_slabs */
@@ -69,22 +69,23 @@ static inline uint64_t pfs_group_all(const struct pfs_group *group)
 	return UINT64_MAX >> (64 - pfs_group_slabs(group->number));
 }
 
-/* Set a hint's bit if it is clear. */
+/* Set a hint bit if it is clear. */
 static inline void pfs_hint_raise(_Atomic(uint64_t) *hint, uint64_t bit)
 {
-	/* [K2] seq, pairs with [K3]: an older value would hide that a taker has just cleared it. */
+	/* [K2] seq, pairs with [K3]: an older value would hide that a taker has just cleared the
+	 * bit. */
 	if ((pfs_load_seq(hint) & bit) == 0)
 		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] and [K4] */
 }
 
-/* A taker found nothing below: clear a hint's bit, unless something came meanwhile. */
+/* A taker found nothing below: clear a hint bit, unless something was freed meanwhile. */
 static inline void pfs_hint_clear(_Atomic(uint64_t) *hint, uint64_t bit, _Atomic(uint64_t) *below,
 				  uint64_t below_mask)
 {
 	/* [K3] seq, pairs with [K2] and [K5]. */
 	(void)pfs_fetch_and_seq(hint, ~bit);
-	/* [K4] seq, pairs with [K1]: and in the levels above with [K5], for what is below there is
-	 * a hint itself. */
+	/* [K4] seq, pairs with [K1]; in the levels above, where `below` is itself a hint, with
+	 * [K5]. */
 	if ((pfs_load_seq(below) & below_mask) != 0)
 		(void)pfs_fetch_or_seq(hint, bit); /* [K5] seq, pairs with [K3] */
 }
@@ -99,13 +100,13 @@ static inline uint32_t pfs_slab_word_count(const struct pfs_extent *slab)
 	return slab->word_count;
 }
 
-/* The bits of a word's regions: all, or fewer in the last one. */
+/* The bits of a word's regions: all 64, or fewer in the last word. */
 static inline uint64_t pfs_slab_all_bits(const struct pfs_extent *slab, uint32_t word)
 {
 	return word + 1u == slab->word_count ? slab->last_word : PFS_WORD_ALL;
 }
 
-/* Before anything of its words is looked at. */
+/* Before any word of the slab is used. */
 static inline void pfs_slab_set_regions(struct pfs_extent *slab, uint32_t regions)
 {
 	uint32_t last = (regions - 1) % PFS_WORD_REGIONS + 1;
@@ -114,11 +115,11 @@ static inline void pfs_slab_set_regions(struct pfs_extent *slab, uint32_t region
 	slab->last_word = last == PFS_WORD_REGIONS ? PFS_WORD_ALL : (UINT64_C(1) << last) - 1;
 }
 
-/* What of a slab may be looked at after it has ended: its words are words for ever. */
+/* The part of a slab that may be read after its end: its words stay words forever. */
 struct pfs_words {
 	_Atomic(uint64_t) *bits;
 	uint32_t count;
-	uint64_t last; /* all bits of the last one */
+	uint64_t last; /* all valid bits of the last one */
 };
 
 static inline struct pfs_words pfs_slab_words(const struct pfs_extent *slab)
@@ -127,17 +128,19 @@ static inline struct pfs_words pfs_slab_words(const struct pfs_extent *slab)
 	return (struct pfs_words){ slab->words, count, pfs_slab_all_bits(slab, count - 1) };
 }
 
-/* Are all regions free? Under the bin's lock, exact: nobody else takes. Else a guess. */
+/* Are all regions free? Exact under the bin's lock, because no other thread takes. Otherwise a
+ * guess. */
 static inline bool pfs_words_are_full(struct pfs_words words)
 {
-	/* [K4] seq, pairs with [K1]: their owners' last accesses, ahead of the slab's end. */
+	/* [K4] seq, pairs with [K1]: the owners' last accesses come before the slab's end. */
 	bool are_full = pfs_load_seq(&words.bits[words.count - 1]) == words.last;
 	for (uint32_t word = 0; are_full && word < words.count - 1; word++)
 		are_full = pfs_load_seq(&words.bits[word]) == PFS_WORD_ALL; /* [K4] seq, as above */
 	return are_full;
 }
 
-/* The region of a pointer into a slab; false: it points inside of one, or behind the last. */
+/* The region that begins at an address in a slab; false: it is inside a region, or beyond the last.
+ * */
 static inline bool pfs_slab_region(const struct pfs_extent *slab, uintptr_t address,
 				   uint32_t *region)
 {

@@ -1,5 +1,5 @@
 /*
- * slabs.c - the slabs of a bin: where there is room, blocks from there, and slabs come and go.
+ * slabs.c - the slabs of a bin: finding room, taking blocks, making and ending slabs.
  */
 #include "bin.h"
 
@@ -29,18 +29,18 @@ void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class)
 
 /* ---- where there is room ---- */
 
-/* Of a bit's groups the lowest that has room, perhaps; NULL: none. */
+/* The lowest group of a bit that may have room; NULL: none. */
 static struct pfs_group *group_of_bit(struct pfs_bin *self, uint32_t bit)
 {
 	for (uint32_t at = bit; at < self->group_count; at += PFS_BIN_BITS) {
-		/* relaxed: a hint; who relies on none being left comes by [K4]. */
+		/* relaxed: a hint; a caller that relies on NULL goes through [K4]. */
 		if (pfs_load_relaxed(&self->groups[at]->room) != 0)
 			return self->groups[at];
 	}
 	return NULL;
 }
 
-/* None has: clear the bit, look at all of them again. */
+/* No group of the bit has room: clear it, then look at all of them again. */
 static void clear_bit(struct pfs_bin *self, uint32_t bit)
 {
 	(void)pfs_fetch_and_seq(&self->room, ~(UINT64_C(1) << bit)); /* [K3] seq, with [K2] [K5] */
@@ -51,10 +51,10 @@ static void clear_bit(struct pfs_bin *self, uint32_t bit)
 	}
 }
 
-/* A low group that has room; NULL: none, and no bit is set. */
+/* A low group with room; NULL: none, and no bit is set. */
 static struct pfs_group *group_with_room(struct pfs_bin *self)
 {
-	/* [K4] seq, pairs with [K5]: what was given before this is seen. */
+	/* [K4] seq, pairs with [K5]: sees all that was given before this call. */
 	uint64_t room = pfs_load_seq(&self->room);
 	while (room != 0) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(room);
@@ -81,14 +81,14 @@ struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
 		uint64_t room = pfs_load_relaxed(&group->room);
 		uint64_t bit = room & -room;
 		struct pfs_extent *slab = room != 0 ? group->slabs[__builtin_ctzll(room)] : NULL;
-		/* relaxed: the same. */
+		/* relaxed: as above. */
 		uint64_t words = slab != NULL ? pfs_load_relaxed(&slab->summary) : 0;
 		if (slab != NULL && (words & valid_words(slab)) != 0)
 			return slab;
 		if (slab != NULL)
 			pfs_hint_clear(&group->room, bit, &slab->summary, valid_words(slab));
 		else if (room != 0)
-			(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: of no slab */
+			(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: no slab */
 		group = group_with_room(self);
 	}
 	return NULL;
@@ -96,7 +96,8 @@ struct pfs_extent *pfs_bin_slab_with_room(struct pfs_bin *self)
 
 /* ---- take ---- */
 
-/* Up to count free regions of a word into slots[count - 1] downwards; how many are missing. */
+/* Take up to count free regions of a word, from slots[count - 1] downwards. Returns how many are
+ * missing. */
 static uint32_t take_of_word(struct pfs_extent *slab, uint32_t word, void **slots, uint32_t count)
 {
 	_Atomic(uint64_t) *bits = &slab->words[word];
@@ -108,8 +109,8 @@ static uint32_t take_of_word(struct pfs_extent *slab, uint32_t word, void **slot
 		slots[--count] = (void *)(base + offset); /* NOLINT: addresses are numbers here */
 	}
 	uint64_t take = seen ^ left;
-	/* [K6] seq, pairs with [K1]. Only the lock's holder takes: all of `take` is still set, and
-	 * a subtraction clears it. */
+	/* [K6] seq, pairs with [K1]. Only the holder of the lock takes, so all of `take` is still
+	 * set, and a subtraction clears it. */
 	uint64_t before = take != 0 ? pfs_fetch_add_seq(bits, -take) : 0;
 	if (before == take)
 		pfs_hint_clear(&slab->summary, UINT64_C(1) << word, bits, UINT64_MAX);
@@ -118,7 +119,7 @@ static uint32_t take_of_word(struct pfs_extent *slab, uint32_t word, void **slot
 
 uint32_t pfs_slab_take(struct pfs_extent *slab, void **slots, uint32_t count)
 {
-	/* relaxed: hints; what is missed here is found at the next look. */
+	/* relaxed: hints; a bit missed here is found at the next look. */
 	uint64_t room = pfs_load_relaxed(&slab->summary) & valid_words(slab);
 	for (; room != 0 && count != 0; room &= room - 1)
 		count = take_of_word(slab, (uint32_t)__builtin_ctzll(room), slots, count);
@@ -131,7 +132,7 @@ static bool more_groups(struct pfs_bin *self)
 {
 	if (self->group_count == self->group_capacity) {
 		uint32_t capacity = self->group_capacity == 1 ? 8 : self->group_capacity * 2;
-		/* The old array is lost: an eighth of a line for each slab, at most. */
+		/* The old array is lost: at most 8 bytes for each slab. */
 		struct pfs_base_pool none = { NULL };
 		struct pfs_group **groups = pfs_base_new(&none, capacity * sizeof(*groups));
 		if (groups == NULL)
@@ -151,7 +152,7 @@ static bool more_groups(struct pfs_bin *self)
 	return true;
 }
 
-/* The lowest group with a place for one slab more; NULL: no memory. Under lock. */
+/* The lowest group with a free place for a slab; NULL: no memory. Under lock. */
 static struct pfs_group *group_with_hole(struct pfs_bin *self)
 {
 	while (self->group_with_hole < self->group_count) {
@@ -178,7 +179,7 @@ static bool slab_words(struct pfs_extent *slab)
 	if (slab->words == NULL)
 		return false;
 	for (uint32_t word = 0; word < count; word++)
-		/* relaxed: nobody knows it yet; [K5] and the bin's lock carry it. */
+		/* relaxed: not published yet; [K5] and the bin's lock carry it. */
 		pfs_store_relaxed(&slab->words[word], pfs_slab_all_bits(slab, word));
 	return true;
 }
@@ -206,7 +207,7 @@ static void slab_forget(struct pfs_extent *slab, uint32_t class)
 struct pfs_extent *pfs_slab_new(struct pfs_bin *self)
 {
 	const struct pfs_class *class = &pfs_classes[self->class];
-	struct pfs_extents *extents = pfs_arena_extents(self->arena);
+	struct pfs_extents *extents = &self->arena->extents;
 	struct pfs_extent *slab = pfs_extents_take(extents, class->slab_bytes, PFS_OS_PAGE);
 	if (slab == NULL)
 		return NULL;
@@ -250,7 +251,7 @@ void pfs_slab_end(struct pfs_extent *slab)
 	slab_forget(slab, slab->class);
 	pfs_map_set_all(slab->base, slab->size_bytes, NULL, 0);
 	pfs_map_set_ends(slab->base, slab->size_bytes, slab);
-	pfs_extents_give(pfs_arena_extents(pfs_extent_arena(slab)), slab, PFS_EXTENT_DIRTY);
+	pfs_extents_give(&pfs_extent_arena(slab)->extents, slab, PFS_EXTENT_DIRTY);
 }
 
 void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab)
@@ -261,7 +262,7 @@ void pfs_slab_remove(struct pfs_bin *self, struct pfs_extent *slab)
 	group->used &= ~bit;
 	if (group->number < self->group_with_hole)
 		self->group_with_hole = group->number;
-	(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: of no slab */
+	(void)pfs_fetch_and_seq(&group->room, ~bit); /* [K3] seq: no slab */
 	self->slab_count--;
 	self->slabs_ended++;
 }

@@ -1,6 +1,6 @@
 /*
- * slots.c - where the blocks of a ring stand: arrays that grow by doubling. First the front, then
- * the place [CR3], then the back.
+ * slots.c - the slots of rings: arrays that grow by doubling. The front comes first, then the place
+ * of [CR3], then the back.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "conf.h"
 #include "rings.h"
 
-#define SLOT_POOLS 8u /* of 8 .. 1024, and the front */
+#define SLOT_POOLS 8u /* for a back of 8 to 1024, and its front */
 #define SHARE_LEAST 64u
 #define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
@@ -29,7 +29,7 @@ static uint32_t slot_bytes_of(uint32_t capacity)
 	return (front + 1 + back) * (uint32_t)sizeof(void *);
 }
 
-/* Of front and back together. */
+/* For front and back together. */
 static uint32_t entries_most(uint32_t class)
 {
 	uint32_t by_bytes = pfs_conf.ring_bytes_max / pfs_classes[class].size_bytes;
@@ -61,7 +61,7 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class)
 
 static void count_slots(struct pfs_cache *cache, uint32_t more)
 {
-	/* relaxed: under the registry; its owner looks at it without. */
+	/* relaxed: under the registry; its owner reads it without. */
 	(void)pfs_fetch_add_relaxed(&cache->slot_bytes, more);
 }
 

@@ -11,7 +11,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* once only */
 
-static _Atomic(pfs_start_ended *) ended; /* the same each time */
+static _Atomic(pfs_start_ended *) ended; /* always the same value */
 
 static void end_thread(void *cache)
 {
@@ -34,7 +34,7 @@ void pfs_start(void)
 
 void pfs_start_thread(struct pfs_cache *cache, pfs_start_ended *when_ended)
 {
-	pfs_store_relaxed(&ended, when_ended); /* relaxed: for this thread */
+	pfs_store_relaxed(&ended, when_ended); /* relaxed: read by this thread */
 	if (has_key)
 		(void)pthread_setspecific(key, cache);
 }

@@ -1,6 +1,6 @@
 /*
- * stats.c - the counts of pfs_malloc_count, from what is there: no call counts anything for them
- * (cache.h says how the rings tell).
+ * stats.c - the counts of pfs_malloc_count, derived from the allocator's state: no call counts
+ * anything for them (cache.h says how rings give the numbers of calls).
  */
 #include "stats.h"
 
@@ -75,7 +75,7 @@ static void add_arena(struct pfs_malloc_counts *counts, const struct pfs_arena_c
 		add_bin(counts, &arena->bins[class], &pfs_classes[class]);
 }
 
-/* taken: regions of a class that are not free in words: in use, or in a ring. */
+/* taken: by class, the regions that are not free in words: in use or in a ring. */
 static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_counts *rings,
 		      const uint64_t *taken)
 {
@@ -104,16 +104,14 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	memset(counts, 0, sizeof(*counts));
 	pfs_lock(PFS_LOCK_TICK); /* a tick moves blocks from rings to words */
 	pfs_caches_count(&rings);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		count_arena(arena, &one);
 		add_arena(counts, &one);
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			taken[class] += one.bins[class].taken_regions;
 		if (note != NULL)
-			note(i, &one);
+			note(arena->number, &one);
 	}
 	pfs_unlock(PFS_LOCK_TICK);
 	add_rings(counts, &rings, taken);
@@ -128,7 +126,8 @@ PFS_OWN void pfs_malloc_count(struct pfs_malloc_counts *counts)
 
 #define LOOK_SHARE 16u
 
-/* At the latest look that found more slabs than ever; of two at once the numbers may mix. */
+/* From the last look that found a new peak of slabs. If two threads look at once, the numbers may
+ * mix. */
 static _Atomic(uint64_t) peak_slab_bytes;
 static _Atomic(uint64_t) peak_live_bytes;
 static _Atomic(uint64_t) peak_cached_bytes;
@@ -136,10 +135,8 @@ static _Atomic(uint64_t) peak_cached_bytes;
 static uint64_t slab_bytes(void)
 {
 	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		pfs_mutex_lock(&arena->extents.lock);
 		bytes += arena->extents.active_bytes - arena->extents.large_bytes;
 		pfs_mutex_unlock(&arena->extents.lock);
@@ -150,7 +147,8 @@ static uint64_t slab_bytes(void)
 void pfs_stats_look(void)
 {
 	uint64_t bytes = slab_bytes();
-	uint64_t peak = pfs_load_relaxed(&peak_slab_bytes); /* relaxed: statistics, as all here */
+	/* relaxed: statistics, like all below */
+	uint64_t peak = pfs_load_relaxed(&peak_slab_bytes);
 	if (bytes <= peak + peak / LOOK_SHARE)
 		return;
 	struct pfs_malloc_counts counts;

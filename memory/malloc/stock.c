@@ -12,7 +12,7 @@
 #endif
 #define STOCK_BYTES ((uint32_t)256 << 10) /* of blocks */
 #define BATCH 128u
-#define SHARE 64u /* of what is in use, beside new memory */
+#define SHARE 64u /* an arena may keep 1/64 of its active bytes when it takes new memory */
 
 static struct pfs_base_pool chunk_pool; /* under base.c's lock */
 
@@ -22,7 +22,7 @@ static uint32_t count_most(uint32_t class)
 	return by_bytes < BLOCKS_MOST ? by_bytes : BLOCKS_MOST;
 }
 
-/* Under lock: room for so many more; false: there is none. */
+/* Under lock: make room for `more` blocks; false: no memory. */
 static bool grow(struct pfs_stock *self, uint32_t more)
 {
 	while (self->room < more) {
@@ -36,7 +36,7 @@ static bool grow(struct pfs_stock *self, uint32_t more)
 	return true;
 }
 
-/* Under lock: the top chunk's last block is gone. One that is empty stays for the next. */
+/* Under lock: the top chunk is empty. One empty chunk is kept for later. */
 static void pop_chunk(struct pfs_stock *self)
 {
 	struct pfs_stock_chunk *chunk = self->top;
@@ -56,7 +56,7 @@ static void push(struct pfs_stock *self, void *const *blocks, uint32_t count)
 	uint32_t have = pfs_load_relaxed(&self->count); /* relaxed: under lock */
 	self->room -= count;
 	while (count != 0) {
-		uint32_t used = have % PFS_STOCK_CHUNK_BLOCKS; /* 0: of a new one */
+		uint32_t used = have % PFS_STOCK_CHUNK_BLOCKS; /* 0: a new chunk */
 		if (used == 0) {
 			struct pfs_stock_chunk *chunk = self->empty;
 			self->empty = chunk->below;
@@ -73,7 +73,7 @@ static void push(struct pfs_stock *self, void *const *blocks, uint32_t count)
 	pfs_store_relaxed(&self->count, have); /* relaxed: under lock */
 }
 
-/* Who asks for a block of an arena gets one of that arena. */
+/* A request for a block of an arena must get one of that arena. */
 static bool are_of_arena(const struct pfs_arena *arena, void *const *blocks, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ uint32_t pfs_stock_take(struct pfs_stock *self, void **slots, uint32_t count)
 	return count;
 }
 
-/* So many blocks, or as many as there are. */
+/* Move up to count blocks to the words. */
 static void give(struct pfs_bin *bin, uint32_t count)
 {
 	void *blocks[BATCH];
@@ -144,6 +144,12 @@ void pfs_stock_empty(struct pfs_bin *bin, bool all)
 	give(bin, go);
 }
 
+void pfs_stocks_empty(struct pfs_arena *arena)
+{
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+		pfs_stock_empty(&arena->bins[class], true);
+}
+
 void pfs_stocks_shrink(struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
@@ -155,8 +161,6 @@ void pfs_stocks_shrink(struct pfs_arena *arena)
 	pfs_mutex_lock(&arena->extents.lock);
 	bool is_little = bytes <= arena->extents.active_bytes / SHARE;
 	pfs_mutex_unlock(&arena->extents.lock);
-	if (is_little)
-		return;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		pfs_stock_empty(&arena->bins[class], true);
+	if (!is_little)
+		pfs_stocks_empty(arena);
 }

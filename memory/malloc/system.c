@@ -35,7 +35,7 @@ static bool advise(void *pages, size_t size_bytes, int advice)
 	return done;
 }
 
-/* Where the system gives large OS pages without being asked, the first touch would have 2 MiB. */
+/* Without the advice, a system with transparent huge pages would use 2 MiB for the first touch. */
 void *pfs_system_reserve(size_t size_bytes)
 {
 	void *pages = map(size_bytes, MAP_NORESERVE);

@@ -1,6 +1,6 @@
 /*
- * system.h - memory from the operating system. A seam: fault tests refuse it, and the simulated
- * machine brings its own.
+ * system.h - memory from the operating system. Fault tests replace these calls to refuse memory,
+ * and the simulated machine has its own.
  */
 #ifndef PFS_MALLOC_SYSTEM_H
 #define PFS_MALLOC_SYSTEM_H
@@ -12,26 +12,28 @@
 /* Zeroed pages, private, at any address; NULL: none. Keeps errno. */
 void *pfs_system_map(size_t size_bytes);
 
-/* Address space for metadata of which little will be used: as map, but not accounted for where the
- * system lets it. */
+/* Address space for metadata that will mostly stay unused: like map, but not counted as committed
+ * where the system allows that. */
 void *pfs_system_reserve(size_t size_bytes);
 
-/* Give it back, address space and all. */
+/* Unmap memory, including its address space. */
 void pfs_system_unmap(void *pages, size_t size_bytes);
 
-/* The pages' memory goes back, their addresses stay: zeroes from now on. False: it did not. */
+/* Return the pages' memory and keep their addresses: they read as zeroes from now on. False:
+ * refused. */
 bool pfs_system_purge(void *pages, size_t size_bytes);
 
-/* The system may take the memory when it needs it: bytes of before, or zeroes. False: refused. */
+/* The system may take the memory when it needs it: each page keeps its bytes or becomes zero.
+ * False: refused. */
 bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 
-/* Large OS pages, where the system gives them without being asked: not for these. */
+/* Exclude these pages from transparent huge pages. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 
-/* Nobody writes to them from now on, if the system can see to that. */
+/* Write-protect pages, if the system can. */
 void pfs_system_read_only(void *pages, size_t size_bytes);
 
-/* Nanoseconds of a clock that never goes back, to within some milliseconds. */
+/* A monotonic clock, in nanoseconds, accurate to some milliseconds. */
 uint64_t pfs_system_now(void);
 
 #endif

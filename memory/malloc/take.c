@@ -1,12 +1,12 @@
 /*
- * take.c - blocks of other threads' rings go into the words: where a bin would need a new slab, and
- * where a ring was idle for a tick.
+ * take.c - takes blocks from other threads' rings to the words: when a bin would need a new slab,
+ * and when a ring was idle for a tick.
  */
 #include "arena.h"
 #include "conf.h"
 #include "rings.h"
 
-#define BATCH 128u /* rings that are revoked together */
+#define BATCH 128u /* rings revoked together */
 
 /* After the barrier. */
 static bool is_inside(struct pfs_cache_ring *ring)
@@ -19,8 +19,8 @@ static bool is_inside(struct pfs_cache_ring *ring)
 	return before != after || before == PFS_INSIDE || before == front || before == back;
 }
 
-/* Under registry, after the barrier: a revoked ring's blocks into the words, or, if its owner is
- * inside, the limits as they were. How many. */
+/* Under the registry, after the barrier: move a revoked ring's blocks to the words; or, if its
+ * owner is inside, restore the limits. Returns how many blocks. */
 static uint32_t take_ring(struct pfs_cache *cache, struct pfs_cache_ring *ring, bool keep_slots)
 {
 	if (is_inside(ring)) {
@@ -47,7 +47,7 @@ static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_c
 	batch->rings[batch->used++] = ring;
 }
 
-/* One barrier for all of them. Without it nobody may take, and the owners go on. */
+/* One barrier for all rings. If it is refused, nothing is taken and the owners continue. */
 static uint64_t batch_take(struct batch *batch)
 {
 	uint64_t taken = 0;
@@ -99,7 +99,7 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	return taken + buried != 0;
 }
 
-/* A ring that was not used since the last tick, or whose use is not asked for. */
+/* Was a ring not used since the last tick, or does `all` ask for every ring? */
 static bool is_idle(struct pfs_cache *cache, uint32_t class, bool all)
 {
 	struct pfs_cache_ring *ring = &cache->rings[class];

@@ -15,7 +15,7 @@
 #include "system.h"
 #include "locks.h"
 
-/* glibc's, since 2.32; others have none. */
+/* glibc's, since 2.32; other C libraries have none. */
 extern char __libc_single_threaded __attribute__((weak));
 
 #define TRIES_MOST 4u
@@ -27,18 +27,19 @@ extern char __libc_single_threaded __attribute__((weak));
 enum { WANTED_BY_CONF, WANTED, UNWANTED };
 
 static _Atomic(uint32_t) has_thread;
-static _Atomic(uint32_t) wanted;  /* under lock: the thread, by mallctl */
+static _Atomic(uint32_t) wanted;  /* under lock: what mallctl said of the thread */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
 static _Atomic(uint32_t) wished;
-static _Atomic(uint64_t) refused_ns; /* no thread could be made then; 0: it could */
-static bool is_forked;               /* libc's word on threads is the parent's */
+/* when the last attempt to start the thread failed; 0: it did not */
+static _Atomic(uint64_t) refused_ns;
+static bool is_forked; /* in a child: __libc_single_threaded is the parent's */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static bool has_ended; /* under waiting: no thread is known any more */
+static bool has_ended; /* under waiting: no thread has a cache any more */
 
 /* ---- which pages go ---- */
 
-/* The decay of a kind of extents of an arena, where it goes by time. */
+/* The decay of one kind of an arena's extents, if it goes by time. */
 struct curve {
 	struct pfs_decay decay;
 	size_t pages_before;
@@ -52,14 +53,14 @@ static uint32_t passes_of(int64_t decay_ms)
 	return passes < PFS_DECAY_PASSES_MAX ? (uint32_t)passes : PFS_DECAY_PASSES_MAX;
 }
 
-/* NULL: no memory, and nothing decays this time. */
+/* NULL: no memory; nothing decays this time. */
 static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_t passes)
 {
 	static struct pfs_base_pool pool;
 	struct curve *curve = curves[arena][kind];
 	if (curve != NULL && curve->decay.passes == passes)
 		return curve;
-	/* Long enough for any time that may come by mallctl. */
+	/* Large enough for any time that mallctl may set later. */
 	size_t bytes = sizeof(*curve) + 2 * PFS_DECAY_PASSES_MAX * sizeof(uint32_t);
 	if (curve == NULL)
 		curve = pfs_base_new(&pool, bytes);
@@ -75,7 +76,7 @@ static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_
 	return curve;
 }
 
-/* How many pages of a kind may stay after a tick, with a decay time. */
+/* How many pages of a kind may stay after this tick, with a decay time. */
 static size_t pages_by_curve(uint32_t arena, enum pfs_extent_kind kind, int64_t decay_ms,
 			     size_t pages)
 {
@@ -100,7 +101,7 @@ static size_t pages_now(struct pfs_extents *extents, enum pfs_extent_kind kind)
 	return pages;
 }
 
-/* low: pages that were not needed since the last tick; before: all there were when it began. */
+/* low: pages not needed since the last tick; before: dirty pages when this tick began. */
 static void purge(struct pfs_arena *arena, size_t low, size_t before)
 {
 	struct pfs_extents *extents = &arena->extents;
@@ -109,7 +110,7 @@ static void purge(struct pfs_arena *arena, size_t low, size_t before)
 	int64_t muzzy_ms = pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY);
 	size_t left;
 	if (dirty_ms == PFS_DECAY_LOW_WATER) {
-		/* What the tick itself freed was in nobody's use for as long. */
+		/* What the tick itself freed was unused for just as long. */
 		size_t surplus = low + (dirty > before ? dirty - before : 0);
 		left = dirty > surplus ? dirty - surplus : 0;
 	} else {
@@ -133,21 +134,15 @@ static void tick_locked(void)
 {
 	static size_t low[PFS_ARENAS_MAX] PFS_SELDOM;    /* under lock */
 	static size_t before[PFS_ARENAS_MAX] PFS_SELDOM; /* under lock */
-	uint32_t count = pfs_arena_count();
-	for (uint32_t i = 0; i < count; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
-		low[i] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
-		before[i] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		low[arena->number] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
+		before[arena->number] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
 	}
 	(void)pfs_caches_tick(false);
-	for (uint32_t i = 0; i < count; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		tick_bins(arena, false);
-		purge(arena, low[i], before[i]);
+		purge(arena, low[arena->number], before[arena->number]);
 	}
 }
 
@@ -178,26 +173,22 @@ size_t pfs_tick_all(void)
 	size_t gone = 0;
 	pfs_lock(PFS_LOCK_TICK);
 	(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			gone += purge_all(arena);
-	}
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		gone += purge_all(arena);
 	pfs_unlock(PFS_LOCK_TICK);
 	return gone;
 }
 
-/* Is there a chance for so many bytes when all is given back? */
+/* Could so many bytes become available if everything is given back? */
 static bool can_help(size_t size_bytes)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		return size_bytes <= limit.rlim_cur;
 	size_t mapped = 0;
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
 		pfs_mutex_lock(&arena->extents.lock);
 		mapped += arena->extents.mapped_bytes;
 		pfs_mutex_unlock(&arena->extents.lock);
@@ -210,23 +201,21 @@ bool pfs_tick_emergency(size_t size_bytes, uint32_t tries)
 	if (tries == TRIES_MOST || !can_help(size_bytes))
 		return false;
 	size_t gone = pfs_tick_all();
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena != NULL)
-			gone += pfs_extents_unmap(&arena->extents);
-	}
-	return gone != 0 || tries == 0; /* another thread may have done it */
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		gone += pfs_extents_unmap(&arena->extents);
+	return gone != 0 || tries == 0; /* another thread may have given memory back */
 }
 
 /* ---- when ---- */
 
 bool pfs_tick_has_thread(void)
 {
-	uint32_t said = pfs_load_relaxed(&wanted); /* relaxed: who leaves looks under lock */
+	uint32_t said = pfs_load_relaxed(&wanted); /* relaxed: leave() looks under lock */
 	return said == WANTED_BY_CONF ? pfs_conf.background_thread : said == WANTED;
 }
 
-/* Until the next tick is due, or the program's last thread has ended. */
+/* Wait until the next tick is due or the program's last thread has ended. */
 static void wait_for_tick(void)
 {
 	struct timespec until;
@@ -243,9 +232,10 @@ static void wait_for_tick(void)
 }
 
 /*
- * The thread's end, where it is not wanted any more, or is the last one: a process whose main
- * thread has left ends with its last thread, which must not be this one. Under the registry's lock,
- * for a thread that comes now either is seen here, or begins ticks anew.
+ * Decides whether the ticking thread ends: it is no longer wanted, or it is the last thread. A
+ * process whose main thread has called pthread_exit ends with its last thread, which must not be
+ * this one. Under the registry's lock, so that a new thread is either seen here or starts the ticks
+ * again.
  */
 static bool leave(void)
 {
@@ -288,7 +278,7 @@ void pfs_tick_start(void)
 	uint64_t refused = pfs_load_relaxed(&refused_ns); /* relaxed: a clock */
 	if (refused != 0 && pfs_system_now() - refused < RETRY_NS)
 		return;
-	if (!pfs_cas_relaxed(&has_thread, &none, 1)) /* relaxed: only who is first counts */
+	if (!pfs_cas_relaxed(&has_thread, &none, 1)) /* relaxed: only the first caller starts it */
 		return;
 	int errno_before = errno;
 	pthread_t thread;
@@ -303,7 +293,7 @@ void pfs_tick_start(void)
 	(void)pthread_attr_destroy(&attributes);
 	pfs_store_relaxed(&refused_ns, done ? 0 : pfs_system_now()); /* relaxed: a clock */
 	if (!done)
-		pfs_store_relaxed(&has_thread, 0); /* relaxed: a slow call tries again, later */
+		pfs_store_relaxed(&has_thread, 0); /* relaxed: a later slow call tries again */
 	errno = errno_before;
 }
 

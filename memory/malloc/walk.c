@@ -1,6 +1,6 @@
 /*
- * walk.c - every block that is in use: the regions whose bits are clear when all rings are empty,
- * and the large extents. Nothing is recorded for it.
+ * walk.c - visits every block in use: the regions whose bits are clear after all rings are emptied,
+ * and the large extents. No call records anything for it.
  */
 #include <pfslab/malloc.h>
 
@@ -45,7 +45,7 @@ static void walk_bin(struct walk *walk, struct pfs_bin *bin)
 	pfs_mutex_unlock(&bin->lock);
 }
 
-/* Extents stand behind each other in each stretch of address space. */
+/* Large blocks are found in the list of all descriptors. */
 static void walk_large(struct walk *walk, struct pfs_extents *extents)
 {
 	pfs_mutex_lock(&extents->lock);
@@ -61,18 +61,13 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();
-	pfs_lock(PFS_LOCK_TICK); /* a tick in between would end slabs */
+	pfs_lock(PFS_LOCK_TICK); /* a concurrent tick would end slabs */
 	(void)pfs_caches_tick(true);
-	for (uint32_t i = 0; i < pfs_arena_count(); i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		for (uint32_t class = 0; arena != NULL && class < PFS_SMALL_COUNT; class ++)
-			pfs_stock_empty(&arena->bins[class], true);
-	}
-	for (uint32_t i = 0; i < pfs_arena_count() && !walk.is_over; i++) {
-		struct pfs_arena *arena = pfs_arena_if_any(i);
-		if (arena == NULL)
-			continue;
-		walk.arena = i;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_stocks_empty(arena);
+	while (!walk.is_over && (arena = pfs_arena_next(arena)) != NULL) {
+		walk.arena = arena->number;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class ++)
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);

@@ -1,6 +1,6 @@
 /*
- * draw.c - random gaps and chances, without a mathematical library: this is linked into a library
- * that is loaded into every program.
+ * draw.c - random gaps and probabilities, without the mathematical library, because this is linked
+ * into a library that is loaded into every program.
  */
 #include "draw.h"
 
@@ -35,7 +35,7 @@ double pfs_draw_log(double number)
 	return 2 * s * sum + exponent * LN_2;
 }
 
-/* Of a uniform number in (0, 1]. */
+/* From a uniform number in (0, 1]. */
 uint64_t pfs_draw_gap(uint64_t *random, uint64_t interval)
 {
 	double uniform = (double)((pfs_random_next(random) >> 11) + 1) * 0x1p-53;
@@ -43,7 +43,8 @@ uint64_t pfs_draw_gap(uint64_t *random, uint64_t interval)
 	return gap < GAP_MOST ? (uint64_t)gap + 1 : (uint64_t)GAP_MOST;
 }
 
-/* p(2x) = p(x) (2 - p(x)): halved until the series is short, for all of its digits count. */
+/* p(2x) = p(x) (2 - p(x)): x is halved until the series is short enough to be exact in all digits.
+ * */
 double pfs_draw_chance(uint64_t bytes, uint64_t interval)
 {
 	double x = (double)bytes / (double)interval;

@@ -1,5 +1,5 @@
 /*
- * frames.c - the part of an unwind table that says where a frame begins.
+ * frames.c - reads the part of an unwind table that says where a frame begins.
  *
  * Source: DWARF 5, section 6.4; the .eh_frame of the Linux Standard Base. The code is our own.
  */
@@ -16,14 +16,15 @@
 #define REMEMBERED_MOST 8u
 #define TEXT_MOST 8u
 
-/* libgcc's, which also the unwinder asks. */
+/* libgcc's function, which the unwinder also calls. */
 struct dwarf_eh_bases {
 	void *text, *data, *function;
 };
 extern const void *_Unwind_Find_FDE(void *address, struct dwarf_eh_bases *bases);
 
 struct row {
-	uint64_t base_register; /* what the frame's begin is counted from; UINT64_MAX: unclear */
+	/* the register that the frame's begin is relative to; UINT64_MAX: none */
+	uint64_t base_register;
 	uint64_t offset;
 };
 
@@ -31,7 +32,7 @@ struct table {
 	const uint8_t *at, *end;
 	uint64_t code_unit;
 	uint8_t encoding; /* of addresses */
-	bool has_more;    /* an augmentation's length */
+	bool has_more;    /* entries have an augmentation length */
 	struct row row;
 	struct row remembered[REMEMBERED_MOST];
 	uint32_t remembered_count;
@@ -96,7 +97,8 @@ static void restore(struct table *self)
 		self->row = self->remembered[--self->remembered_count];
 }
 
-/* Those that say nothing of the frame's begin have their arguments passed over. */
+/* Execute an instruction. Those that do not concern the frame's begin only have their operands
+ * skipped. */
 static void obey(struct table *self, uint8_t what)
 {
 	switch (what) {
@@ -133,12 +135,12 @@ static void obey(struct table *self, uint8_t what)
 		(void)take_number(self, false);
 		(void)take_number(self, true);
 		break;
-	default: /* with factors that x86-64's compilers do not use, or unknown */
+	default: /* with factors, which compilers for x86-64 do not use, or unknown */
 		self->is_bad = true;
 	}
 }
 
-/* Up to the row of an address. */
+/* Run the instructions up to the row of an address. */
 static void run(struct table *self, uint64_t at, uint64_t address)
 {
 	while (self->at < self->end && !self->is_bad) {
@@ -166,7 +168,7 @@ static uint32_t address_bytes(uint8_t encoding)
 	return bytes[encoding & 7];
 }
 
-/* What all functions of a file share; at self->at are its instructions then. */
+/* Read the entry that the functions of a file share. Afterwards self->at is at its instructions. */
 static void read_common(struct table *self, const uint8_t *common)
 {
 	uint32_t length;
@@ -181,7 +183,7 @@ static void read_common(struct table *self, const uint8_t *common)
 			break;
 	}
 	self->code_unit = take_number(self, false);
-	(void)take_number(self, true); /* the unit of what is saved where */
+	(void)take_number(self, true); /* the factor for offsets of saved registers */
 	if (version == 1)
 		(void)take_bytes(self, 1);
 	else

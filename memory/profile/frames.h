@@ -1,6 +1,6 @@
 /*
- * frames.h - is the frame of a function of one size wherever it is called from? As its unwind table
- * (DWARF call frame information) says it.
+ * frames.h - does a function's frame have the same size at a return address, whatever the path to
+ * it? The answer comes from its unwind table (DWARF call frame information).
  */
 #ifndef PFS_PROFILE_FRAMES_H
 #define PFS_PROFILE_FRAMES_H
@@ -11,9 +11,9 @@
 /*
  * pfs_frames_fixed - at a return address: how far above the stack pointer the frame begins.
  *
- * Returns   true and *bytes, if the table counts from the stack pointer; false: it does not (the
- *           function moves it by an amount of its own), or there is no table, or none that this
- *           reads.
+ * Returns   true and *bytes, if the table is relative to the stack pointer; false: it is not (the
+ *           function moves it by a variable amount), there is no table, or none that this code
+ *           understands.
  * Progress  as the unwinder: no lock, no allocation (glibc 2.35 and later).
  */
 bool pfs_frames_fixed(uintptr_t address, uint32_t *bytes);

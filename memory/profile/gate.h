@@ -1,13 +1,13 @@
 /*
- * gate.h - a fork waits until nobody is at work on the profile, and who comes meanwhile waits for
- * the fork: so what a child's copy of the box has, and its copy of the process's memory, are of
- * one moment.
+ * gate.h - a fork waits until no thread is inside the profile, and threads that come meanwhile wait
+ * for the fork. So the child's copy of the box and its copy of the process's memory show the same
+ * moment.
  *
  * Ordering:  [PG1] leave: fetch-add, acq_rel  <->  [PG2] close: load, acquire
- *            carries: all that was written into the box inside, to who copies it
+ *            carries: all that was written to the box inside, to the thread that copies it
  *            [PG3] enter: fetch-add, acq_rel  <->  [PG4] close, open: fetch-or, fetch-and, seq
- *            carries: which of the two was first; they are of one word
- * Progress   wait-free but while a fork copies the box.
+ *            carries: which of the two came first; both change the same word
+ * Progress   wait-free, except while a fork copies the box.
  */
 #ifndef PFS_PROFILE_GATE_H
 #define PFS_PROFILE_GATE_H
@@ -21,7 +21,7 @@
 #define PFS_GATE_CLOSED (UINT32_C(1) << 31)
 
 struct pfs_sample_gate {
-	_Atomic(uint32_t) word; /* how many are inside; and CLOSED */
+	_Atomic(uint32_t) word; /* the number of threads inside, and CLOSED */
 };
 
 static inline void pfs_gate_leave(struct pfs_sample_gate *self)
@@ -43,12 +43,14 @@ static PFS_COLD void pfs_gate_wait(struct pfs_sample_gate *self)
 
 static inline void pfs_gate_enter(struct pfs_sample_gate *self)
 {
-	/* [PG3] acq_rel, pairs with [PG4]: before the closing, which then waits, or after it. */
+	/* [PG3] acq_rel, pairs with [PG4]: either before the close, which then waits, or after it.
+	 * */
 	if (!pfs_likely((pfs_fetch_add_acq_rel(&self->word, 1) & PFS_GATE_CLOSED) == 0))
 		pfs_gate_wait(self);
 }
 
-/* By who forks, in the parent; then open by it, or anew by its child. */
+/* Called in the parent by the forking thread. It opens the gate again; the child begins a new one.
+ * */
 static inline void pfs_gate_close(struct pfs_sample_gate *self)
 {
 	(void)pfs_fetch_or_seq(&self->word, PFS_GATE_CLOSED); /* [PG4] seq, pairs with [PG3] */

@@ -1,5 +1,5 @@
 /*
- * modules.c - files of the program, as the loader maps them.
+ * modules.c - the program's files, as the loader maps them.
  */
 #define _GNU_SOURCE
 #include "modules.h"
@@ -11,7 +11,7 @@
 
 #include <pfslab/container.h>
 
-/* Of glibc 2.35 and later. Without it nothing is written down. */
+/* In glibc 2.35 and later. Without it no file is recorded. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
 void pfs_modules_begin(struct pfs_modules *self, struct pfs_box *box)
@@ -35,7 +35,7 @@ static bool is_inside(const struct pfs_module_known *known, uintptr_t from, uint
 	return from >= known->begin && from < known->end && bytes <= known->end - from;
 }
 
-/* The build id among the notes of a segment. */
+/* Take the build id from the notes of a segment. */
 static void take_build_id(struct pfs_box_module *module, const char *notes, uint64_t bytes)
 {
 	while (bytes >= sizeof(ElfW(Nhdr))) {
@@ -87,7 +87,7 @@ static void take_headers(struct pfs_box_module *module, const struct pfs_module_
 	}
 }
 
-/* The end of a path that is too long. */
+/* Of a path that is too long the end is kept. */
 static void take_path(const struct pfs_modules *self, struct pfs_box_module *module,
 		      const char *path)
 {
@@ -101,7 +101,7 @@ static void take_path(const struct pfs_modules *self, struct pfs_box_module *mod
 
 /* ---- records ---- */
 
-/* Memory for the next record, and its page is part of what a fork copies. */
+/* Make room for the next record, and include its page in what a fork copies. */
 static bool has_room(struct pfs_modules *self)
 {
 	uint64_t end = (uint64_t)(self->count + 1) * sizeof(struct pfs_box_module);
@@ -109,13 +109,13 @@ static bool has_room(struct pfs_modules *self)
 	    !pfs_box_populate(self->box, self->region->offset + end - sizeof(struct pfs_box_module),
 			      sizeof(struct pfs_box_module)))
 		return false;
-	/* relaxed: under lock; readers go by the records. */
+	/* relaxed: under lock; readers rely on the records. */
 	pfs_store_relaxed(&self->region->page_count,
 			  (uint32_t)((end + PFS_BOX_PAGE - 1) / PFS_BOX_PAGE));
 	return true;
 }
 
-/* Which file it is; where, stands in known. */
+/* Fill in which file it is; `known` says where. */
 static void describe(const struct pfs_modules *self, struct pfs_box_module *module,
 		     const struct pfs_module_known *known, const struct link_map *map)
 {
@@ -126,7 +126,7 @@ static void describe(const struct pfs_modules *self, struct pfs_box_module *modu
 	take_path(self, module, map->l_name);
 }
 
-/* Its number plus one; 0: there is no room. */
+/* Add a record. Returns its number plus one; 0: no room. */
 static uint32_t add(struct pfs_modules *self, const struct pfs_module_known *known,
 		    struct pfs_box_module *module)
 {
@@ -136,7 +136,7 @@ static uint32_t add(struct pfs_modules *self, const struct pfs_module_known *kno
 		return 0;
 	}
 	module->loaded_realtime_ns = pfs_box_now_ns();
-	/* From its end on: a record whose first bytes are there has all. */
+	/* Written from its end: a record whose first bytes are there is complete. */
 	char *record = (char *)record_at(self, self->count);
 	pfs_bytes_store(record + 64, (const char *)module + 64, sizeof(*module) - 64);
 	pfs_bytes_store(record + 8, (const char *)module + 8, 56);
@@ -159,7 +159,7 @@ static bool is_same_file(const struct pfs_box_module *one, const struct pfs_box_
 
 void pfs_modules_changed(struct pfs_modules *self)
 {
-	/* relaxed: who looks later sees it; who does not was there before. */
+	/* relaxed: a thread that looks later sees it; one that does not came before. */
 	(void)pfs_fetch_add_relaxed(&self->epoch, 1);
 }
 
@@ -171,8 +171,8 @@ static void is_gone(struct pfs_modules *self, uint32_t number)
 	pfs_modules_changed(self);
 }
 
-/* Another file in a place where one was: that has gone. One of the same size may have come to the
- * very same place, so what it says of itself is compared, too. */
+/* Find a file. If another file is now at a known file's place, the known one has gone. A file of
+ * the same size may be mapped at exactly the same place, so its identity is compared as well. */
 static uint32_t find(struct pfs_modules *self, const struct pfs_module_known *known,
 		     const struct pfs_box_module *module)
 {
@@ -209,7 +209,7 @@ uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, ui
 	uintptr_t begin = 0, end = 0;
 	uint32_t hash = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uintptr_t address = addresses[i] - 1; /* inside of the call */
+		uintptr_t address = addresses[i] - 1; /* inside the call instruction */
 		struct dl_find_object object;
 		if (address - begin < end - begin)
 			continue;
@@ -223,7 +223,7 @@ uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, ui
 	return hash;
 }
 
-/* Without looking into what the loader may be giving back now. */
+/* Reads nothing of a file that the loader may be unmapping now. */
 void pfs_modules_tick(struct pfs_modules *self)
 {
 	pfs_mutex_lock(&self->lock);

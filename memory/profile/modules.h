@@ -1,11 +1,11 @@
 /*
- * modules.h - which file of the program is mapped where, in the box: so that whoever asks can name
- * the addresses of stacks, also when the program is gone.
+ * modules.h - records in the box which file of the program is mapped where, so that a reader can
+ * resolve the addresses of stacks even after the program has ended.
  *
- * A file is written down when a new stack meets it, by the loader's own lock-free call, for the
- * thread may hold the loader's locks (dlopen calls malloc). What has gone is seen at a tick, or
- * when another file is met in its place. `epoch` changes whenever a file may have gone: then
- * addresses that are known may be another file's, and are looked at again.
+ * A file is recorded when a new stack first meets it, through the loader's lock-free lookup,
+ * because the thread may hold the loader's locks (dlopen calls malloc). A file's absence is noticed
+ * at a tick, or when another file is found in its place. `epoch` changes whenever a file may have
+ * gone. Known addresses may then belong to another file, and are looked up again.
  */
 #ifndef PFS_PROFILE_MODULES_H
 #define PFS_PROFILE_MODULES_H
@@ -15,7 +15,7 @@
 
 #define PFS_MODULES_MAX 2048u
 
-/* A file that is there, as the loader says it; gone: begin is 0. */
+/* A mapped file, as the loader reports it; begin 0: it has gone. */
 struct pfs_module_known {
 	const void *map;
 	uintptr_t begin, end;
@@ -25,21 +25,22 @@ struct pfs_modules {
 	struct pfs_box *box;
 	struct pfs_box_region *region;
 	_Atomic(uint32_t) epoch;
-	struct pfs_mutex lock; /* all below. Inside pfs_gate alone, so no fork meets it */
-	uint32_t count;        /* of records */
+	/* for all below. Taken only inside pfs_gate, so that no fork meets it */
+	struct pfs_mutex lock;
+	uint32_t count; /* of records */
 	struct pfs_module_known known[PFS_MODULES_MAX];
 };
 
 void pfs_modules_begin(struct pfs_modules *self, struct pfs_box *box);
 
-/* pfs_modules_see - which files these addresses are of, as a hash of their numbers; those that are
- * not known are written down. What finds no room is counted as lost, at each look. */
+/* pfs_modules_see - the files that these addresses are of, as a hash of their numbers; unknown
+ * files are recorded. A file without room is counted as lost, at each lookup. */
 uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, uint32_t count);
 
-/* pfs_modules_tick - mark what has gone. Inside the gate. */
+/* pfs_modules_tick - mark the files that have gone. Inside the gate. */
 void pfs_modules_tick(struct pfs_modules *self);
 
-/* pfs_modules_changed - a file was closed, by whoever. Wait-free. */
+/* pfs_modules_changed - a file was closed, by any thread. Wait-free. */
 void pfs_modules_changed(struct pfs_modules *self);
 
 #endif

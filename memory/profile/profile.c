@@ -1,5 +1,5 @@
 /*
- * profile.c - samples are taken and given back.
+ * profile.c - takes samples and gives them back.
  */
 #define _GNU_SOURCE
 #include "profile.h"
@@ -13,9 +13,9 @@
 #include "base/random.h"
 #include "draw.h"
 
-#define KNOWN_CONTEXTS 64u /* of a thread; a power of two */
+#define KNOWN_CONTEXTS 64u /* for each thread; a power of two */
 
-/* What a life keeps from its first sample on. */
+/* What a thread's life keeps, from its first sample on. */
 struct pfs_profile_thread {
 	struct pfs_thread *handles[3]; /* of stacks, contexts, samples */
 	struct known_context {
@@ -45,7 +45,7 @@ static struct pfs_thread *handle_of(const struct pfs_profile_thread *own, enum p
 
 /* ---- begin and end ---- */
 
-/* A power of two, at least twice as many. */
+/* A power of two, at least twice the number of records. */
 static uint32_t slots_for(uint32_t records)
 {
 	uint32_t slots = 2;
@@ -122,7 +122,7 @@ void pfs_profile_thread_end(struct pfs_memory_thread *thread)
 
 /* ---- gaps ---- */
 
-/* The mean is 2 to it; 0: no samples are taken. All that stands in the control area is fine. */
+/* The mean gap is 2^lg; 0: no samples are taken. Any value in the control area is handled. */
 static uint32_t lg_now(const struct pfs_books *books)
 {
 	/* relaxed: switches; the owner looks again when the generation changes. */
@@ -132,7 +132,7 @@ static uint32_t lg_now(const struct pfs_books *books)
 	return lg >= 1 && lg <= PFS_PROFILE_LG_MOST ? lg : books->box.head->profile_lg;
 }
 
-/* The next sample of a cell that has allocated so much. */
+/* Draw the next sample of a cell that has allocated `from` bytes. */
 static void draw(struct pfs_memory_thread *thread, struct pfs_cell *cell, uint64_t from)
 {
 	uint32_t lg = lg_now(thread->memory);
@@ -151,7 +151,7 @@ static void draw(struct pfs_memory_thread *thread, struct pfs_cell *cell, uint64
 
 uint32_t pfs_sample_due(struct pfs_memory_thread *thread, struct pfs_cell *cell, uint64_t bytes)
 {
-	/* relaxed: all its own. */
+	/* relaxed: only this thread writes these. */
 	uint64_t now = pfs_load_relaxed(&cell->alloc_bytes);
 	if (thread->memory->profile == NULL) {
 		pfs_store_relaxed(&cell->sample_at, UINT64_MAX); /* relaxed: its own */
@@ -161,7 +161,7 @@ uint32_t pfs_sample_due(struct pfs_memory_thread *thread, struct pfs_cell *cell,
 		draw(thread, cell, now - bytes);
 	if (now < pfs_load_relaxed(&cell->sample_at)) /* relaxed: its own */
 		return 0;
-	uint32_t lg = cell->sample_lg; /* by which it was drawn */
+	uint32_t lg = cell->sample_lg; /* the one that the gap was drawn with */
 	draw(thread, cell, now);
 	return lg;
 }
@@ -172,9 +172,9 @@ struct search {
 	struct pfs_profile *profile;
 	struct pfs_profile_thread *own;
 	struct pfs_stack *stack;
-	uint32_t epoch; /* of the modules, when this began */
+	uint32_t epoch; /* the modules' epoch when the search began */
 	bool knows_files;
-	uint32_t files; /* that stack's addresses are of now, as by pfs_modules_see */
+	uint32_t files; /* of the stack's addresses now, as pfs_modules_see returns them */
 	struct pfs_box_context context;
 };
 
@@ -205,7 +205,7 @@ static uint32_t files_now(struct search *self)
 	return self->files;
 }
 
-/* The same addresses, and of the same files: which is looked at again when one may have gone. */
+/* The same addresses in the same files. Files are looked up again when one may have gone. */
 static bool stack_is_equal(void *context, uint32_t reference)
 {
 	struct search *self = context;
@@ -239,7 +239,7 @@ static uint32_t stack_make(void *context)
 		return 0;
 	}
 	self->profile->stack_files[reference].files = files;
-	/* relaxed: its reference is not known yet. */
+	/* relaxed: its reference is not published yet. */
 	pfs_store_relaxed(&self->profile->stack_files[reference].epoch, self->epoch);
 	return reference;
 }
@@ -263,10 +263,11 @@ static bool context_is_equal(void *context, uint32_t reference)
 	       found->thread_id == self->context.thread_id;
 }
 
-/* A quarter is for those of nobody, so that threads that come and go do not end the profile. */
+/* A quarter of the contexts is reserved for those without a thread, so that short-lived threads do
+ * not exhaust the table and end the profile. */
 static bool may_be_own(struct pfs_profile *self)
 {
-	/* relaxed: a count; the first look, so that it does not run over. */
+	/* relaxed: a count; checked first so that it cannot overflow. */
 	return pfs_load_relaxed(&self->own_contexts) < self->own_contexts_most &&
 	       pfs_fetch_add_relaxed(&self->own_contexts, 1) < /* relaxed: a count */
 		       self->own_contexts_most;
@@ -312,7 +313,7 @@ static uint64_t hash_of_context(const struct pfs_box_context *context)
 	return pfs_random_seed(hash, 0);
 }
 
-/* The context of what self has in stack and instrument: the thread's, else nobody's; 0: none. */
+/* The context for self's stack and instrument: the thread's own, else the shared one; 0: none. */
 static uint32_t context_of(struct search *self, const struct pfs_memory_thread *thread)
 {
 	struct pfs_intern *table = &self->profile->contexts;
@@ -330,7 +331,7 @@ static uint32_t context_of(struct search *self, const struct pfs_memory_thread *
 	return found;
 }
 
-/* The same, known by the thread. */
+/* The same, cached by the thread. */
 static struct known_context *known_of(struct search *self, const struct pfs_memory_thread *thread,
 				      uint32_t stack, uint32_t instrument)
 {
@@ -355,7 +356,7 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 		(void)pfs_fetch_add_acq_rel(sum, by); /* [J1] acq_rel, pairs with [J2] */
 }
 
-/* What a sample stands for. */
+/* Add the blocks and bytes that a sample stands for. */
 static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t bytes, uint32_t lg)
 {
 	double chance = pfs_draw_chance(bytes, UINT64_C(1) << lg);
@@ -367,7 +368,7 @@ static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t by
 
 /* ---- samples ---- */
 
-/* Samples of threads that have no handle go back by who has one. */
+/* Give back samples freed by threads without a handle. */
 static void give_finished(struct pfs_profile *self, struct pfs_thread *handle)
 {
 	if (pfs_load_relaxed(&self->finished) == 0) /* relaxed: a look */
@@ -415,12 +416,13 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 		weigh(known->record, &thread->random, block->bytes, block->lg);
 }
 
-/* A file may have gone: what was learned of its addresses is forgotten once. */
+/* A file may have gone: forget once what was learned of code addresses. */
 static void forget_stacks(struct pfs_profile *self, uint32_t epoch)
 {
 	uint32_t before = pfs_load_relaxed(&self->forgotten); /* relaxed: the CAS decides */
 	if (!pfs_likely(before == epoch) &&
-	    pfs_cas_relaxed(&self->forgotten, &before, epoch)) /* relaxed: who is first does it */
+	    /* relaxed: the first thread does it */
+	    pfs_cas_relaxed(&self->forgotten, &before, epoch))
 		pfs_stack_forget();
 }
 
@@ -443,7 +445,8 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 	struct pfs_claim claim = pfs_allocate(handle_of(own, PFS_SHELF_SAMPLES));
 	if (claim.record != NULL) {
 		struct search search = { .profile = self, .own = own, .stack = &stack };
-		/* relaxed: of a file that was closed before, this thread or its maker knows. */
+		/* relaxed: this thread, or the one that created it, knows of a file closed before.
+		 */
 		search.epoch = pfs_load_relaxed(&self->modules.epoch);
 		forget_stacks(self, search.epoch);
 		pfs_stack_take(&stack, from);

@@ -1,10 +1,10 @@
 /*
- * stack.c - stacks are walked, or unwound.
+ * stack.c - walks or unwinds stacks.
  *
  * Ordering:  [PS1] add a root: store, release  <->  [PS2] look: load, acquire
  *            carries: the entry
  *            [PS3] root_busy: exchange, seq, and store, release
- *            carries: entries of who was busy before, to who is now; it pairs with [PS3]
+ *            carries: entries of the previous holder, to the next one; it pairs with [PS3]
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -28,15 +28,15 @@
 #define STEP_TRIES 8u
 #define ROOTS 16u
 #define TAIL_MOST 3u
-#define MAIN_STACK_BYTES (UINT64_C(8) << 20) /* what is walked of it at most */
+#define MAIN_STACK_BYTES (UINT64_C(8) << 20) /* at most this much of it is walked */
 
 /* ---- what is known of a return address ---- */
 
 enum step {
 	STEP_UNKNOWN,
-	STEP_BY_FRAME, /* its function keeps a frame pointer */
-	STEP_FIXED,    /* its function's frame is of one size */
-	STEP_ROOT,     /* neither, and the rest may be known */
+	STEP_BY_FRAME, /* the function keeps a frame pointer */
+	STEP_FIXED,    /* the function's frame has a fixed size */
+	STEP_ROOT,     /* neither, but the rest of the stack may be known */
 	STEP_UNWOUND   /* neither */
 };
 
@@ -44,12 +44,12 @@ enum step {
 #define ADDRESS_BITS 47u
 #define WORDS_BITS (64u - ADDRESS_BITS - STEP_BITS)
 
-/* Words of a frame of one size << 50 | address << 3 | enum step; any thread. A store that is lost,
- * or a place that is taken by another address, costs one more unwinding: so all is relaxed. */
+/* Words of a fixed frame << 50 | address << 3 | enum step; written by any thread. A lost store, or
+ * a place taken by another address, costs one more unwinding; so every access is relaxed. */
 static _Atomic(uint64_t) steps[STEPS] PFS_SELDOM;
 
-/* What follows an address at a distance from the stack's end. Written under root_busy, before
- * root_count says that it is there. */
+/* What follows an address at a given distance from the stack's end. Written under root_busy, before
+ * root_count includes it. */
 static struct root {
 	uintptr_t address;
 	uint64_t distance;
@@ -58,7 +58,6 @@ static struct root {
 } roots[ROOTS];
 static _Atomic(uint32_t) root_count;
 static _Atomic(uint32_t) root_busy;
-static _Atomic(uint64_t) walked, unwound;
 
 static uint32_t step_place(uintptr_t address)
 {
@@ -79,7 +78,7 @@ static struct known step_of(uintptr_t address)
 {
 	uint32_t at = step_place(address);
 	for (uint32_t tried = 0; tried < STEP_TRIES; tried++) {
-		/* relaxed: complete in itself. */
+		/* relaxed: an entry is a single word. */
 		uint64_t seen = pfs_load_relaxed(&steps[(at + tried) % STEPS]);
 		if (is_of(seen, address))
 			return (struct known){ (enum step)(seen & ((1u << STEP_BITS) - 1)),
@@ -100,7 +99,7 @@ static void step_set(uintptr_t address, enum step step, uint64_t words)
 		uint64_t seen = pfs_load_relaxed(&steps[place]); /* relaxed: as in step_of */
 		if (seen == 0 || is_of(seen, address))
 			break;
-		place = at; /* all are taken: the first goes */
+		place = at; /* all are taken: replace the first */
 	}
 	uint64_t entry = words << (64 - WORDS_BITS) | (uint64_t)address << STEP_BITS | step;
 	pfs_store_relaxed(&steps[place], entry); /* relaxed: as in step_of */
@@ -122,17 +121,18 @@ static const struct root *root_find(uintptr_t address, uint64_t distance)
 	return NULL;
 }
 
-/* False: something else follows it elsewhere. */
+/* False: a different tail is known for this address and distance. */
 static bool root_add(uintptr_t address, uint64_t distance, const uint64_t *tail, uint32_t count)
 {
 	const struct root *known = root_find(address, distance);
 	if (known != NULL)
 		return known->tail_count == count &&
 		       memcmp(known->tail, tail, count * sizeof(*tail)) == 0;
-	/* [PS3] seq, pairs with [PS3]: who finds it 1 leaves it to the next stack. */
+	/* [PS3] seq, pairs with [PS3]: a thread that finds 1 leaves it to the next stack. */
 	if (pfs_exchange_seq(&root_busy, 1) != 0)
 		return true;
-	uint32_t at = pfs_load_relaxed(&root_count); /* relaxed: whoever is busy writes it */
+	/* relaxed: written only by the holder of root_busy */
+	uint32_t at = pfs_load_relaxed(&root_count);
 	if (at < ROOTS) {
 		roots[at] = (struct root){ .address = address,
 					   .distance = distance,
@@ -156,16 +156,17 @@ static pid_t first_pid;
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Of glibc 2.35 and later. */
+/* In glibc 2.35 and later. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* A child of fork has the stack of the thread that forked, in its place. Ahead of who counts. */
+/* In a child of fork the main thread's stack is that of the thread that forked. Runs before the
+ * library that counts. */
 __attribute__((constructor(101))) static void at_begin(void)
 {
 	first_pid = getpid();
 }
 
-/* Of the object that has pthread_getattr_np. */
+/* Is the caller in the object that contains pthread_getattr_np? */
 static bool is_of_libc(const void *caller)
 {
 	struct dl_find_object one, other;
@@ -196,7 +197,7 @@ void pfs_stack_learn(const void *caller)
 	(void)pthread_attr_destroy(&attributes);
 }
 
-/* What may be read by frame pointers now: above the calling function's frame. */
+/* The range that a walk may read now: above the calling function's frame. */
 static struct bounds bounds_now(void)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -210,7 +211,7 @@ static struct bounds bounds_now(void)
 struct walk {
 	struct bounds bounds;
 	uintptr_t frame; /* 0: not known */
-	uintptr_t slot;  /* where the last return address stands; 0: not known */
+	uintptr_t slot;  /* where the last return address is stored; 0: not known */
 };
 
 static bool may_read(const struct walk *walk, uintptr_t at, size_t bytes)
@@ -219,7 +220,7 @@ static bool may_read(const struct walk *walk, uintptr_t at, size_t bytes)
 	       at <= walk->bounds.high - bytes;
 }
 
-/* One step by the frame pointer: the caller's return address; 0: there is none to be had. */
+/* One step by the frame pointer. Returns the caller's return address; 0: none. */
 static PLAIN_READS uintptr_t walk_frame(struct walk *walk)
 {
 	uintptr_t frame = walk->frame;
@@ -232,7 +233,7 @@ static PLAIN_READS uintptr_t walk_frame(struct walk *walk)
 	return words[1];
 }
 
-/* One step over a frame of so many words, which may have kept the frame pointer anywhere. */
+/* One step over a frame of a fixed number of words, which may save the frame pointer anywhere. */
 static PLAIN_READS uintptr_t walk_fixed(struct walk *walk, uint64_t words)
 {
 	uintptr_t slot = walk->slot + words * sizeof(uintptr_t);
@@ -244,7 +245,7 @@ static PLAIN_READS uintptr_t walk_fixed(struct walk *walk, uint64_t words)
 	return *(const uintptr_t *)slot; /* NOLINT: the stack */
 }
 
-/* The rest of a stack that is known; false: it is not. */
+/* Take the rest of a stack from a known root; false: it is not known. */
 static bool take_root(struct pfs_stack *stack, uint32_t depth, const struct walk *walk)
 {
 	const struct root *root = walk->slot == 0 ? NULL
@@ -257,7 +258,7 @@ static bool take_root(struct pfs_stack *stack, uint32_t depth, const struct walk
 	return true;
 }
 
-/* All of it, if every step is known. */
+/* Walk the whole stack, if every step is known. */
 static bool walk_known(struct pfs_stack *stack, struct walk walk)
 {
 	for (uint32_t depth = 1;; depth++) {
@@ -291,7 +292,7 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argu
 	struct pfs_stack *stack = self->stack;
 	uintptr_t address = _Unwind_GetIP(context);
 	if (stack->depth == 0 && address != self->caller)
-		return _URC_NO_REASON; /* our own */
+		return _URC_NO_REASON; /* a frame of this library */
 	if (address == 0)
 		return _URC_END_OF_STACK;
 	if (stack->depth == PFS_STACK_FRAMES) {
@@ -302,7 +303,8 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argu
 	return _URC_NO_REASON;
 }
 
-/* Is there more, for which the unwinder has no table? It says of neither end why it is one. */
+/* Does the stack continue where the unwinder has no table? The unwinder reports the end and a
+ * missing table alike. */
 static bool ends_nowhere(const struct pfs_stack *stack)
 {
 	uintptr_t last = stack->frames[stack->depth - 1];
@@ -315,7 +317,7 @@ static void unwind(struct pfs_stack *stack, uintptr_t caller)
 	stack->depth = 0;
 	stack->is_cut = 0;
 	(void)_Unwind_Backtrace(see_frame, &self);
-	if (stack->depth == 0) { /* a caller that the unwinder does not come to */
+	if (stack->depth == 0) { /* the unwinder never reached the caller */
 		stack->frames[0] = caller;
 		stack->depth = 1;
 		stack->is_cut = 1;
@@ -324,8 +326,8 @@ static void unwind(struct pfs_stack *stack, uintptr_t caller)
 	}
 }
 
-/* Does the table say that the frame is of one size, and the stack that it is? By the stack that was
- * unwound. Else: does the frame pointer lead to the next? */
+/* Learn a step from an unwound stack: is the frame's size fixed by its table, and right for this
+ * stack? Otherwise, does the frame pointer lead to the next address? */
 static struct known learn_step(uintptr_t address, struct known known, uintptr_t next,
 			       struct walk *walk)
 {
@@ -347,7 +349,7 @@ static struct known learn_step(uintptr_t address, struct known known, uintptr_t 
 	return (struct known){ walk_frame(walk) == next ? STEP_BY_FRAME : STEP_UNKNOWN, 0 };
 }
 
-/* Which steps of a stack that was unwound can be walked? */
+/* Learn which steps of an unwound stack can be walked. */
 static void learn(const struct pfs_stack *stack, struct walk walk)
 {
 	for (uint32_t at = 0; at < stack->depth; at++) {
@@ -400,14 +402,5 @@ void pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from)
 		if (from->slot != 0)
 			learn(stack, walk);
 	}
-	(void)pfs_fetch_add_relaxed(is_walked ? &walked : &unwound, 1); /* relaxed: counts */
 	stack->hash = hash_of(stack);
-}
-
-struct pfs_stack_counts pfs_stack_counts(void)
-{
-	/* relaxed: counts. */
-	struct pfs_stack_counts counts = { pfs_load_relaxed(&walked), 0 };
-	counts.unwound = pfs_load_relaxed(&unwound); /* relaxed: a count */
-	return counts;
 }

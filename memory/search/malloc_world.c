@@ -202,6 +202,7 @@ void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 	memset((void *)self->arenas, 0, sizeof(self->arenas));
 	for (uint32_t number = 0; number < pfs_arena_count(); number++) {
 		struct pfs_arena *arena = &self->arenas[number];
+		arena->number = number;
 		pfs_extents_init(&arena->extents, arena);
 		pfs_bin_init(pfs_malloc_world_bin_of(self, number), arena, self->scene->class);
 	}

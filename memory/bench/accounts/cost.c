@@ -1,14 +1,14 @@
 /*
- * cost.c - what it costs to count: pairs of malloc and free without accounts, and under each rule,
- * in turns.
+ * cost.c - the cost of counting: pairs of malloc and free without accounts and under each rule, in
+ * turns.
  *
  * usage: pfs-accounts-cost [--threads=N] [--foreign] [--rounds=N] [--ms=N] [--ways=none]
- * Each thread replaces blocks of 16 to 512 bytes in a table of 512, at random. --foreign: of a
- * table that is all threads', so that many frees are of others' blocks. A round has a slice of
- * each way, in an order that turns; --ways=none: only of the one without accounts, for a process
- * whose malloc itself counts. One line of JSON: {"threads", "foreign", "ways": {name: [ns a pair
- * and thread by the clock, by round]}, "cpu": {name: [ns of its CPU time]}}: where others want the
- * CPUs, too, the second is what a pair costs. Exit 2: bad usage.
+ * Each thread replaces blocks of 16 to 512 bytes at random in a table of 512. --foreign: the table
+ * is shared, so that many frees are of other threads' blocks. A round has a slice of each way, in a
+ * rotating order. --ways=none: only the way without accounts, for a process whose malloc itself
+ * counts. One line of JSON: {"threads", "foreign", "ways": {name: [wall-clock ns per pair and
+ * thread, by round]}, "cpu": {name: [CPU ns]}}. If other processes use the CPUs, the second is the
+ * cost of a pair. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -36,9 +36,9 @@ static const char *const ways[] = { "none", "header", "exact", "freer", "global"
 struct slice {
 	struct pfs_books *books; /* NULL: without accounts */
 	pfs_memory_key key;
-	bool has_header; /* 16 bytes more, and nothing else */
+	bool has_header; /* allocate 16 bytes more, and nothing else */
 	bool is_foreign;
-	_Atomic(void *) *table; /* all threads' */
+	_Atomic(void *) *table; /* shared by all threads */
 	_Atomic(bool) *ends;
 	pthread_barrier_t *begin;
 	uint64_t pairs, ns, cpu_ns, seed;
@@ -100,7 +100,7 @@ static void *work(void *context)
 	(void)pthread_barrier_wait(self->begin);
 	uint64_t begin = pfs_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	do { /* once at least: on a busy machine a slice may be over before it begins */
+	do { /* at least once: on a busy machine a slice may be over before it begins */
 		batch(self, thread, own, &state);
 		self->pairs += BATCH;
 	} while (!pfs_load_relaxed(self->ends));
@@ -117,7 +117,7 @@ struct options {
 	bool is_foreign;
 };
 
-/* Nanoseconds a pair and thread. */
+/* Nanoseconds per pair and thread. */
 struct times {
 	double ns, cpu_ns;
 };

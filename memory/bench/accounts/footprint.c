@@ -1,11 +1,11 @@
 /*
- * footprint.c - what the accounts themselves take, by threads and instruments.
+ * footprint.c - the memory that the accounts themselves use, by threads and instruments.
  *
  * usage: pfs-accounts-footprint [--threads=N] [--instruments=N]
- * So many lives, eight to an account, have one block of each instrument. One line of JSON:
- * box_bytes is what the file system gave the box, private_bytes what the process has of its own
- * more than before its books were opened, as the system says both; no block is really allocated.
- * Exit 1: no books, or no such numbers. 2: bad usage.
+ * That many lives, eight to an account, have one block of each instrument. One line of JSON:
+ * box_bytes is the box's space in the file system, private_bytes the growth of the process's
+ * private memory since before its books were opened, both as the system reports them. No block is
+ * really allocated. Exit 1: no books, or no such numbers. 2: bad usage.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * preloaded.c - what a malloc and a free cost with a library preloaded: libpfsmem.so against
- * libpfsmalloc.so.
+ * preloaded.c - the cost of a malloc and a free with a library preloaded: libpfsmem.so compared
+ * with libpfsmalloc.so.
  *
  * usage: pfs-accounts-preloaded own|foreign [--threads=N] [--slices=N]
- * own: each thread allocates a block and frees it, beside 500 that stay; sizes of 16 to 512 bytes
- * in turns. foreign: one thread allocates, another frees, by batches of 64 through a ring on which
- * both spin. What is timed are slices, of 20000 pairs or one batch: of a busy machine some are as
- * of one that does nothing else. One line of JSON: {"way", "threads", "pair" or "malloc" and
+ * own: each thread allocates and frees one block at a time, next to 500 that stay; sizes of 16 to
+ * 512 bytes in turns. foreign: one thread allocates and another frees, in batches of 64 through a
+ * ring on which both spin. The timed slices are 20000 pairs or one batch: short enough that even on
+ * a busy machine some run undisturbed. One line of JSON: {"way", "threads", "pair" or "malloc" and
  * "free": ns [least, tenth, quarter, median]}. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 #define SLICE_PAIRS 20000u
 #define NEIGHBOURS 500u
 #define BATCH 64u
-#define BATCHES 64u /* on their way */
+#define BATCHES 64u /* batches in the ring */
 #define THREADS_MAX 16u
 #define SLICES_MAX 100000u
 
@@ -89,7 +89,7 @@ static void run_own(uint32_t threads)
 	pthread_t handles[THREADS_MAX];
 	double *times = times_new(threads * slices);
 	if (threads == 1)
-		(void)pairs(times); /* a program of one thread */
+		(void)pairs(times); /* stays a program with one thread */
 	for (uint32_t i = 0; threads > 1 && i < threads; i++)
 		if (pthread_create(&handles[i], NULL, pairs, times + i * slices) != 0)
 			abort();
@@ -102,7 +102,7 @@ static void run_own(uint32_t threads)
 
 static struct {
 	void *blocks[BATCHES][BATCH];
-	alignas(PFS_LINE) _Atomic(uint32_t) filled; /* batches so far */
+	alignas(PFS_LINE) _Atomic(uint32_t) filled; /* batches filled so far */
 	alignas(PFS_LINE) _Atomic(uint32_t) emptied;
 } ring;
 
@@ -110,7 +110,7 @@ static void *produce(void *opaque)
 {
 	double *times = opaque;
 	for (uint32_t at = 0; at < slices; at++) {
-		/* acquire: the places of the ring, of who emptied them. */
+		/* acquire: the emptied places of the ring */
 		while (at - pfs_load_acquire(&ring.emptied) >= BATCHES)
 			;
 		double begin = (double)pfs_now_ns(CLOCK_MONOTONIC);

@@ -1,21 +1,20 @@
 /*
- * reader.c - how many rows a second a reader of the accounts sees, and what it costs the threads
+ * reader.c - how many rows a second a reader of the accounts gets, and what that costs the threads
  * that count meanwhile.
  *
  * usage: pfs-accounts-reader [--writers=N] [--rounds=N] [--ms=N]
- * 256 lives have 250 instruments each: 64,000 rows of threads, and those of the writers. These
- * count blocks that come and go at once, without a malloc, each in its own life: whatever costs
- * them a nanosecond shows. A round has a slice of each of these, in an order that turns:
- *	alone   nobody reads
- *	beside  another process takes one snapshot of the box after the other, and all its rows
- *	copy    the same of a copy of the box: the same work, but no line that the writers use
- * Writer i is on the allowed CPU i, the readers on the one after these, or where the system puts
- * them if there is none.
+ * 256 lives have 250 instruments each: 64,000 rows of threads, plus those of the writers. Each
+ * writer counts blocks that are allocated and freed at once, without a malloc, in its own life, so
+ * that even a nanosecond shows. A round has a slice of each of these states, in a rotating order:
+ * 	alone   no process reads
+ * 	beside  another process takes one snapshot of the box after the other, with all its rows
+ * 	copy    the same on a copy of the box: the same work, but no cache line of the writers
+ * Writer i is on the i-th allowed CPU, the readers on the next one, or where the system puts them
+ * if there is none.
  *
- * One line of JSON: for each of the three, by round, nanoseconds of the clock and of CPU time that
- * a pair takes a writer; of beside and copy the rows a second of the clock and of the reader's CPU
- * time; and how many rows were below zero, or missing. Exit 1: some were, or a call failed. 2: bad
- * usage.
+ * One line of JSON: for each state and round, wall-clock and CPU nanoseconds per pair of a writer;
+ * for beside and copy also rows per second of wall-clock time and of the reader's CPU time; and how
+ * many rows were negative or missing. Exit 1: some were, or a call failed. 2: bad usage.
  */
 #define _GNU_SOURCE 1
 #include <pthread.h>
@@ -23,7 +22,6 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +57,8 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* The calling thread may run on the allowed CPU of this number alone; on all if there is none. */
+/* Pin the calling thread to the allowed CPU with this number; if there is none, leave it unpinned.
+ * */
 static void pin(uint32_t number)
 {
 	cpu_set_t allowed, one;
@@ -74,7 +73,7 @@ static void pin(uint32_t number)
 		}
 }
 
-/* ---- who writes ---- */
+/* ---- the writers ---- */
 
 struct writer {
 	alignas(PFS_LINE) _Atomic(uint64_t) pairs;
@@ -184,7 +183,7 @@ static void copy_file(const char *from, const char *to)
 	size_t count;
 	if (in == NULL || out == NULL)
 		fail("the box cannot be copied");
-	while ((count = fread(page, 1, sizeof(page), in)) > 0) /* what is empty stays so */
+	while ((count = fread(page, 1, sizeof(page), in)) > 0) /* holes stay holes */
 		if (memcmp(page, zeroes, count) == 0)
 			(void)fseek(out, (long)count, SEEK_CUR);
 		else
@@ -199,8 +198,7 @@ static void copy_file(const char *from, const char *to)
 /* ---- a slice ---- */
 
 struct slice {
-	double wall_ns, cpu_ns; /* of a writer, a pair */
-	double rows_per_s, rows_per_cpu_s;
+	double values[4]; /* as print_list names them; the first two of a writer, per pair */
 };
 
 struct sums {
@@ -223,27 +221,27 @@ static bool try_slice(struct writer *writers, uint32_t count, uint32_t ms,
 {
 	const struct timespec rest = { ms / 1000, (long)(ms % 1000) * 1000000 };
 	struct answer answer = { 0, 0, 0, 0 };
-	struct slice slice = { 0, 0, 0, 0 };
+	struct slice slice = { { 0, 0, 0, 0 } };
 	if (reading != NULL && write(reading->orders, &ms, sizeof(ms)) != (ssize_t)sizeof(ms))
 		fail("the reader ended");
 	struct sums begin = look(writers, count);
 	(void)nanosleep(&rest, NULL);
 	struct sums end = look(writers, count);
 	double pairs = (double)(end.pairs - begin.pairs);
-	slice.wall_ns = (double)(end.ns - begin.ns) * count / pairs;
-	slice.cpu_ns = (double)(end.cpu_ns - begin.cpu_ns) / pairs;
+	slice.values[0] = (double)(end.ns - begin.ns) * count / pairs;
+	slice.values[1] = (double)(end.cpu_ns - begin.cpu_ns) / pairs;
 	if (reading != NULL) {
 		if (read(reading->answers, &answer, sizeof(answer)) != (ssize_t)sizeof(answer))
 			fail("the reader ended");
-		slice.rows_per_s = (double)answer.rows * 1e9 / (double)answer.ns;
-		slice.rows_per_cpu_s = (double)answer.rows * 1e9 / (double)answer.cpu_ns;
+		slice.values[2] = (double)answer.rows * 1e9 / (double)answer.ns;
+		slice.values[3] = (double)answer.rows * 1e9 / (double)answer.cpu_ns;
 		*bad += answer.bad;
 	}
 	*found = slice;
 	return pairs > 0;
 }
 
-/* Of a busy machine other processes may have the CPUs all the time. */
+/* On a busy machine other processes may use the CPUs all the time. */
 static struct slice run_slice(struct writer *writers, uint32_t count, uint32_t ms,
 			      const struct reading *reading, uint64_t *bad)
 {
@@ -282,15 +280,12 @@ static void open_books(void)
 	}
 }
 
-static void print_list(const char *name, struct slice slices[ROUNDS_MAX], uint32_t rounds,
-		       size_t offset)
+static void print_list(uint32_t list, const struct slice *slices, uint32_t rounds)
 {
-	printf("\"%s\": [", name);
-	for (uint32_t i = 0; i < rounds; i++) {
-		double value;
-		memcpy(&value, (const char *)&slices[i] + offset, sizeof(value));
-		printf("%s%.4f", i == 0 ? "" : ", ", value);
-	}
+	static const char *const lists[] = { "wall_ns", "cpu_ns", "rows_per_s", "rows_per_cpu_s" };
+	printf("%s\"%s\": [", list == 0 ? "" : ", ", lists[list]);
+	for (uint32_t i = 0; i < rounds; i++)
+		printf("%s%.4f", i == 0 ? "" : ", ", slices[i].values[list]);
 	printf("]");
 }
 
@@ -301,17 +296,8 @@ static void print(struct slice slices[STATES][ROUNDS_MAX], uint32_t writers, uin
 	       LIVES * INSTRUMENTS, (unsigned long long)bad);
 	for (int state = 0; state < STATES; state++) {
 		printf("%s\"%s\": {", state == 0 ? "" : ", ", names[state]);
-		print_list("wall_ns", slices[state], rounds, offsetof(struct slice, wall_ns));
-		printf(", ");
-		print_list("cpu_ns", slices[state], rounds, offsetof(struct slice, cpu_ns));
-		if (state != ALONE) {
-			printf(", ");
-			print_list("rows_per_s", slices[state], rounds,
-				   offsetof(struct slice, rows_per_s));
-			printf(", ");
-			print_list("rows_per_cpu_s", slices[state], rounds,
-				   offsetof(struct slice, rows_per_cpu_s));
-		}
+		for (uint32_t list = 0; list < (state == ALONE ? 2 : 4); list++)
+			print_list(list, slices[state], rounds);
 		printf("}");
 	}
 	printf("}}\n");
@@ -328,7 +314,7 @@ static uint64_t measure(struct slice found[STATES][ROUNDS_MAX], struct writer *w
 		    pthread_getcpuclockid(writers[i].thread, &writers[i].clock) != 0)
 			fail("no thread is to be had");
 	}
-	/* Not counted: caches and clocks settle, the readers open their boxes. */
+	/* A warm-up, not counted: caches and clocks settle, the readers open their boxes. */
 	for (int state = ALONE; state < STATES; state++)
 		(void)run_slice(writers, count, 20, state == ALONE ? NULL : &readings[state - 1],
 				&bad);
@@ -379,7 +365,8 @@ int main(int argc, char **argv)
 	    write(readings[1].orders, copy, sizeof(copy)) != (ssize_t)sizeof(copy))
 		fail("the readers ended");
 	uint64_t bad = measure(found, writers, count, rounds, ms, readings);
-	(void)close(readings[0].orders); /* the other reader has the first one's, too: close both */
+	/* the second reader also has the first one's: close both */
+	(void)close(readings[0].orders);
 	(void)close(readings[1].orders);
 	(void)waitpid(readings[0].process, NULL, 0);
 	(void)waitpid(readings[1].process, NULL, 0);

@@ -1,13 +1,13 @@
 /*
- * count.c - pfs-malloc-count: instructions and locked instructions of calls of malloc and free,
+ * count.c - pfs-malloc-count: counts the instructions and locked instructions of malloc and free
  * exactly, by single stepping.
  *
  * usage: pfs-malloc-count [--preload=LIBRARY] CASE...
- * prints a line for each case: its name, calls, instructions, locked instructions. Each case is a
- * process of its own, this program again with the library preloaded, which marks what counts by
- * two int3. Loop and PLT count, too: a pair has 8 of them. An instruction with a rep prefix
- * counts once; the kernel's do not count, nor do those of other threads.
- * Exit 0: counted. 1: it could not be. 2: bad usage.
+ * Prints a line for each case: its name, calls, instructions, locked instructions. Each case is a
+ * process of its own, this program again with the library preloaded, which marks the counted part
+ * by two int3. The loop and the PLT count, too: 8 instructions for each pair. An instruction with a
+ * rep prefix counts once. Instructions of the kernel and of other threads do not count. Exit 0:
+ * counted. 1: it could not be. 2: bad usage.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "base/command_line.h"
 #include "count_cases.h"
 
-#define KINDS 65536u /* what is known of instructions, by address; a power of 2 */
+#define KINDS 65536u /* a cache of instructions by address; a power of 2 */
 
 enum kind { UNKNOWN, PLAIN, LOCKED, REPEATED, MARK };
 
@@ -50,7 +50,7 @@ static bool is_prefix(uint8_t byte)
 	return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
 }
 
-/* An instruction's first bytes tell: prefixes, REX, opcode, and what xchg works on. */
+/* Decode an instruction's first bytes: prefixes, REX, opcode, and the operand of xchg. */
 static enum kind decode(const uint8_t *bytes, size_t size)
 {
 	bool locked = false, repeats = false;
@@ -64,7 +64,7 @@ static enum kind decode(const uint8_t *bytes, size_t size)
 	}
 	if (at < size - 2 && (bytes[at] & 0xF0) == 0x40)
 		at++;
-	if (bytes[at] == 0x86 || bytes[at] == 0x87) /* xchg locks by itself, with memory */
+	if (bytes[at] == 0x86 || bytes[at] == 0x87) /* xchg with memory is always locked */
 		locked = locked || bytes[at + 1] < 0xC0;
 	bool is_string = bytes[at] >= 0xA4 && bytes[at] <= 0xAF && (bytes[at] & 0xFE) != 0xA8;
 	if (locked)
@@ -91,7 +91,7 @@ static uint64_t address_of(pid_t child)
 				NULL);
 }
 
-/* Go on by one step, or up to a mark; false where the child ended. */
+/* Continue by one step, or up to a mark; false: the child ended. */
 static bool resume(pid_t child, bool step)
 {
 	int status = 0, signal = 0;
@@ -106,7 +106,7 @@ static bool resume(pid_t child, bool step)
 	return true;
 }
 
-/* The child stands behind its first mark. */
+/* The child has just passed its first mark. */
 static bool count(pid_t child, struct tally *tally)
 {
 	uint64_t last = 0;
@@ -137,7 +137,7 @@ static void become_child(const char *library, const char *name)
 	_exit(1);
 }
 
-/* A step is two switches between processes, which are four times as slow between two CPUs. */
+/* A step switches twice between processes, which is four times as slow across two CPUs. */
 static void stay_here(void)
 {
 	cpu_set_t here;
@@ -155,11 +155,11 @@ static bool count_case(const char *library, const struct pfs_count_case *wanted)
 
 	if (child == 0)
 		become_child(library, wanted->name);
-	memset(known, 0, sizeof(known)); /* of another process */
+	memset(known, 0, sizeof(known)); /* valid only for one process */
 	bool good = child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
 		    resume(child, false) && count(child, &tally) &&
 		    ptrace(PTRACE_CONT, child, NULL, NULL) == 0;
-	if (good) /* the mark traps once more, and the child goes on to its end */
+	if (good) /* the second mark traps, and the child runs to its end */
 		good = waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
 		       ptrace(PTRACE_CONT, child, NULL, NULL) == 0 &&
 		       waitpid(child, &status, 0) == child && WIFEXITED(status) &&

@@ -1,9 +1,9 @@
 /*
  * count_cases.c - see count_cases.h.
  *
- * All goes beside 500 live blocks of the same size that have holes between them. Before the first
- * mark everything was done several times: what is counted is the steady state; "-first" has seen
- * none of it.
+ * Each case runs next to 500 live blocks of the same size with holes between them. Everything is
+ * done several times before the first mark, so the steady state is counted; "-first" cases skip
+ * that.
  */
 #include "count_cases.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEIGHBOURS 1000u /* every second one stays */
+#define NEIGHBOURS 1000u /* every second one stays allocated */
 #define BLOCKS 1000u
 #define STEADY 4u /* rounds; the last one counts */
 
@@ -43,7 +43,8 @@ static void pairs(const struct pfs_count_case *self)
 			mark();
 		for (uint32_t i = self->calls; i != 0; i--) {
 			void *block = malloc(size);
-			__asm__ volatile("" : "+r"(block)); /* no pair is left out */
+			/* keeps the compiler from removing the pair */
+			__asm__ volatile("" : "+r"(block));
 			free(block);
 		}
 		if (round == self->rounds)
@@ -88,7 +89,7 @@ static void frees(const struct pfs_count_case *self)
 	mark();
 }
 
-/* Another thread, which lives on while its blocks are freed. */
+/* Another thread, which stays alive while its blocks are freed. */
 struct stranger {
 	sem_t go, done;
 	uint32_t size, rounds;

@@ -1,5 +1,5 @@
 /*
- * count_cases.h - what pfs-malloc-count counts, see count.c.
+ * count_cases.h - the cases of pfs-malloc-count, see count.c.
  */
 #ifndef PFS_BENCH_COUNT_CASES_H
 #define PFS_BENCH_COUNT_CASES_H
@@ -12,16 +12,16 @@
 
 struct pfs_count_case {
 	const char *name;
-	uint32_t calls;  /* by which counts are divided; a pair is one */
+	uint32_t calls;  /* the divisor of the counts; a pair is one call */
 	uint32_t size;   /* of the blocks, bytes */
 	uint32_t rounds; /* the last one counts */
 	void (*run)(const struct pfs_count_case *self);
 };
 
-/* NULL: there is none of this name. */
+/* NULL: no case has this name. */
 const struct pfs_count_case *pfs_count_case_find(const char *name);
 
-/* Prepare, mark, do the calls, mark; an exit status. */
+/* Prepare, mark, make the calls, mark. Returns an exit status. */
 int pfs_count_case_run(const struct pfs_count_case *self);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * load.c - pfs-malloc-load: a workload for whatever allocator this process has; see load.h.
+ * load.c - pfs-malloc-load: runs a workload with whatever allocator this process has; see load.h.
  *
  * usage: pfs-malloc-load WORKLOAD [--threads=N] [--count=N] [--seed=N] [--idle-ms=N] [--trace=FILE]
- * Exit 0: done; stdout has what the workload says of itself. 1: it went wrong. 2: bad usage.
+ * Exit 0: done; the workload's own numbers are on stdout. 1: it failed. 2: bad usage.
  */
 #define _GNU_SOURCE 1
 #include "base/command_line.h"

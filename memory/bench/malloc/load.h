@@ -1,6 +1,6 @@
 /*
- * load.h - workloads of pfs-malloc-load: fixed work by plain malloc and free, so that an allocator
- * that is preloaded is what differs. What a workload needs for itself it maps, see load_map.
+ * load.h - workloads of pfs-malloc-load: a fixed amount of work by plain malloc and free, so that
+ * differences are due to the preloaded allocator. A workload's own tables are mapped, see load_map.
  */
 #ifndef PFS_BENCH_LOAD_H
 #define PFS_BENCH_LOAD_H
@@ -12,16 +12,16 @@
 
 struct load_options {
 	uint32_t threads;
-	uint64_t count; /* of what, the workload says */
+	uint64_t count; /* the workload says of what */
 	uint64_t seed;
-	uint32_t idle_ms;  /* how long it is watched idling; 0: not at all */
+	uint32_t idle_ms;  /* how long its idle memory is watched; 0: not at all */
 	const char *trace; /* a recorded trace; NULL where none is given */
 };
 
 struct load {
 	const char *name;
 	const char *summary; /* says what count counts */
-	uint32_t threads;    /* the defaults */
+	uint32_t threads;    /* default values */
 	uint64_t count;
 	void (*run)(const struct load_options *options);
 };
@@ -34,20 +34,20 @@ extern const struct load load_server, load_dying, load_mixed, load_replay; /* ea
 /* One line to stderr, exit 1. */
 void load_fail(const char *what) __attribute__((noreturn));
 
-/* "name value" on stdout, for who measures; without malloc. */
+/* Print "name value" on stdout for the measuring script, without malloc. */
 void load_say(const char *name, uint64_t value);
 
 /* Resident bytes of this process, exact. */
 uint64_t load_resident(void);
 
-/* Says idle, sleeps for idle_ms, says how much is resident then. Nothing where idle_ms is 0. */
+/* Print "idle", sleep for idle_ms, print the resident bytes. Does nothing if idle_ms is 0. */
 void load_settle(const struct load_options *options);
 
-/* Zeroed memory from the system, behind the allocator's back. */
+/* Zeroed memory from the system, bypassing the allocator. */
 void *load_map(size_t bytes);
 void load_unmap(void *memory, size_t bytes);
 
-/* Run body once in each of so many fresh threads, with contexts of size bytes, until all end. */
+/* Run body once in each of `count` new threads, with contexts of size bytes each, until all end. */
 void load_threads(uint32_t count, void *(*body)(void *), void *contexts, size_t size);
 
 /* A few cycles each; *state is any number. */
@@ -64,7 +64,7 @@ static inline uint32_t load_below(uint64_t *state, uint32_t limit)
 	return (uint32_t)(((load_random(state) >> 32) * limit) >> 32);
 }
 
-/* 2^from to 2^to bytes: small ones as often as twice as large ones. */
+/* A size from 2^from to 2^to bytes: each power of two as often as twice that. */
 static inline size_t load_size(uint64_t *state, uint32_t from, uint32_t to)
 {
 	size_t base = (size_t)1 << (from + load_below(state, to - from));
@@ -72,7 +72,8 @@ static inline size_t load_size(uint64_t *state, uint32_t from, uint32_t to)
 	return base + load_below(state, (uint32_t)base);
 }
 
-/* A block of at least 8 bytes: each of its pages is written, the first word says its size. */
+/* Allocate a block of at least 8 bytes, write to each of its pages, and store its size in the first
+ * word. */
 static inline void *load_take(size_t size)
 {
 	char *block = malloc(size);
@@ -85,7 +86,7 @@ static inline void *load_take(size_t size)
 	return block;
 }
 
-/* And back; the first word must still say the size. */
+/* Free such a block; its first word must still have the size. */
 static inline void load_give(void *block, size_t size)
 {
 	if (*(uint64_t *)block != (uint64_t)size)

@@ -1,7 +1,7 @@
 /*
- * load_dying.c - threads that live short: dying.
+ * load_dying.c - short-lived threads: dying.
  *
- * A thread allocates some blocks, frees most of them and what its predecessor left, leaves the
+ * A thread allocates some blocks, frees most of them and those its predecessor left, leaves the
  * rest, and ends. So an allocator that keeps something for each thread keeps it for thousands.
  */
 #include "load.h"

@@ -1,9 +1,8 @@
 /*
- * load_handoff.c - producers allocate, consumers free, through bounded queues: handoff, drain.
+ * load_handoff.c - producers allocate and consumers free, through bounded queues: handoff, drain.
  *
- * A queue hands on batches, so that its own cost stays small; a thread that must wait sleeps.
- * It says how many bytes were alive at most: what is beyond that in the resident set is the
- * allocator's.
+ * A queue passes batches, so that its own cost stays small; a thread that must wait sleeps. The
+ * workload prints the peak of live bytes: what is resident beyond that is the allocator's.
  */
 #include "load.h"
 
@@ -21,7 +20,7 @@ struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, emptied;
 	struct batch *ring;
-	uint32_t capacity, head, tail; /* of batches; they count on */
+	uint32_t capacity, head, tail; /* in batches; they only increase */
 	uint32_t producers;            /* not yet done */
 	uint64_t bytes, bytes_peak;    /* in the queue */
 };
@@ -94,7 +93,7 @@ static void *play(void *opaque)
 	return NULL;
 }
 
-/* Each producer makes count blocks; producers are dealt out to the queues. */
+/* Each producer makes count blocks; producers are spread over the queues. */
 static void run(const struct load_options *options, uint32_t queue_count, uint32_t capacity)
 {
 	uint32_t threads = options->threads + queue_count;

@@ -1,6 +1,6 @@
 /*
- * load_idle.c - threads fill memory, free it and live on, doing nothing: idle, idle-foreign,
- * free-only. With --idle-ms it says what is resident then.
+ * load_idle.c - threads fill memory, free it and stay idle: idle, idle-foreign, free-only. With
+ * --idle-ms it prints what is resident then.
  */
 #include "load.h"
 
@@ -15,17 +15,18 @@ struct heap {
 struct stage {
 	pthread_barrier_t started, filled, freed, seen;
 	const struct load_options *options;
-	struct heap *heaps; /* that main fills, one a thread; NULL: each thread fills its own */
+	/* filled by the watcher, one for each thread; NULL: each thread fills its own */
+	struct heap *heaps;
 };
 
 struct part {
 	struct stage *stage;
 	struct heap own;
 	struct heap *frees;
-	uint64_t bytes, state; /* bytes to fill; 0: nothing */
+	uint64_t bytes, state; /* bytes: to fill; 0: nothing */
 };
 
-/* Sizes of 16 to 8191 bytes, up to so many bytes together. */
+/* Allocate blocks of 16 to 8191 bytes, until they have `bytes` bytes together. */
 static void fill(struct heap *self, uint64_t bytes, uint64_t *state)
 {
 	self->capacity = (uint32_t)(bytes / 64 + 1);
@@ -57,7 +58,7 @@ static void *play(void *opaque)
 	pthread_barrier_wait(&self->stage->filled);
 	empty(self->frees);
 	pthread_barrier_wait(&self->stage->freed);
-	pthread_barrier_wait(&self->stage->seen); /* alive while main looks */
+	pthread_barrier_wait(&self->stage->seen); /* alive while the watcher measures */
 	return NULL;
 }
 
@@ -119,7 +120,7 @@ static void run_foreign(const struct load_options *options)
 	run(options, 1);
 }
 
-/* One thread allocates everything; each other frees its part of it and parks what it likes. */
+/* One thread allocates everything; each other thread frees its part and may cache any of it. */
 static void run_free_only(const struct load_options *options)
 {
 	struct stage stage = { .options = options,

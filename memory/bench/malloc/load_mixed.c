@@ -1,6 +1,6 @@
 /*
- * load_mixed.c - random sizes and lifetimes, blocks that grow, and blocks that other threads
- * free, in rounds of fresh threads: mixed. As mimalloc's test-stress, in our words.
+ * load_mixed.c - random sizes and lifetimes, blocks that grow, and blocks that other threads free,
+ * in rounds of new threads: mixed. It does what mimalloc's test-stress does; the code is our own.
  */
 #include "load.h"
 
@@ -12,7 +12,7 @@
 #define OWN_MAX 4096u /* blocks that a thread holds */
 #define ROUNDS 8u
 
-/* A block says how many words it has; each word is its place and that number. */
+/* A block stores its number of words; each word is its index XOR that number. */
 struct block {
 	uint64_t words;
 	uint64_t word[];
@@ -99,7 +99,7 @@ static void *play(void *opaque)
 			own[k] = own[--held];
 		} else if (luck < 90) {
 			own[k] = grow(own[k]);
-		} else { /* its words go with the block: seq, so that nothing is to be argued */
+		} else { /* hands over the block's words: seq, so that no order needs an argument */
 			uint32_t slot = load_below(&self->state, SHARED);
 			own[k] = pfs_exchange_seq(&self->shared[slot], own[k]);
 			if (own[k] == NULL)

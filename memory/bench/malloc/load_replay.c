@@ -1,11 +1,12 @@
 /*
- * load_replay.c - a recorded trace with its sizes and its threads: replay.
+ * load_replay.c - replays a recorded trace with its sizes and threads: replay.
  *
- * Each recorded thread is a thread. They go through the trace in windows of 2048 events: all play
- * their events of a window, then meet. What a thread frees that another one allocated in the same
- * window it frees at the begin of the next one. So nobody waits in between, a free never comes
- * before its allocation, and every allocator does the same work in the same order; no more than a
- * window's objects are alive beyond the trace's own. At the end of each round all is freed.
+ * Each recorded thread is a thread. The trace is played in windows of 2048 events: all threads play
+ * their events of a window, then meet. If a thread frees what another one allocated in the same
+ * window, it does so at the start of the next window. So no thread waits in between, a free never
+ * comes before its allocation, every allocator does the same work in the same order, and at most
+ * one window's objects are alive beyond the trace's own. At the end of each round everything is
+ * freed.
  */
 #include "load.h"
 #include "recorded.h"
@@ -58,7 +59,8 @@ static void *play(void *opaque)
 	return NULL;
 }
 
-/* In which window an event is played; a free of a foreign object that is as young, one later. */
+/* The window in which an event is played: one later for a free of a foreign object of the same
+ * window. */
 static uint32_t window_of(const struct recorded *recorded, uint32_t position)
 {
 	const struct recorded_event *event = &recorded->events[position];
@@ -75,7 +77,8 @@ static struct step step_of(const struct recorded *recorded, uint32_t object, boo
 	return (struct step){ object, recorded->objects[object].size, frees };
 }
 
-/* The steps of a thread, put off ones first in their window; then what it left is freed. */
+/* Plan a thread's steps, with deferred ones first in their window, then the frees of what it left.
+ * */
 static void plan(struct part *self, const struct recorded *recorded, uint32_t thread)
 {
 	uint32_t used = 0;

@@ -1,20 +1,21 @@
 /*
  * load_server.c - a server whose requests are those of a recorded program: server.
  *
- * At each step a thread allocates an object and frees those whose time has come: size and life,
- * in allocations, are drawn together from a recorded trace. After each round fresh threads take
- * over, each what another one held: so objects are freed by others than allocated them.
+ * At each step a thread allocates an object and frees those that are due. Size and lifetime, in
+ * allocations, are drawn together from a recorded trace. After each round new threads take over,
+ * each with the objects of another thread, so objects are freed by other threads than allocated
+ * them.
  */
 #include "load.h"
 #include "recorded.h"
 
-#define LIFE_MAX 16384u /* steps; a power of 2; what outlives the trace lives so long */
+#define LIFE_MAX 16384u /* steps; a power of 2; the lifetime of what outlives the trace */
 #define ROUNDS 5u
 
 struct object {
 	void *block;
 	uint32_t size;
-	uint32_t next; /* that dies at the same step, from 1; 0: none */
+	uint32_t next; /* the next object that dies at the same step, from 1; 0: none */
 };
 
 /* Objects by the step at which they die. */
@@ -65,7 +66,7 @@ static void *serve(void *opaque)
 	return NULL;
 }
 
-/* Lives in allocations: of two events about one is an allocation. */
+/* Lifetimes in allocations: about every second event is an allocation. */
 static struct life *lives_of(const struct recorded *recorded)
 {
 	struct life *lives = load_map(recorded->object_count * sizeof(*lives));

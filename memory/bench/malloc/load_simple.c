@@ -1,5 +1,5 @@
 /*
- * load_simple.c - workloads that need little: tiny, pair, burst, large.
+ * load_simple.c - the simple workloads: tiny, pair, burst, large.
  */
 #include "load.h"
 
@@ -25,13 +25,9 @@ const struct load load_tiny = {
 	"tiny", "a program that hardly allocates; blocks", 1, 40, run_tiny,
 };
 
-struct pairs {
-	const struct load_options *options;
-};
-
 static void *do_pairs(void *opaque)
 {
-	const struct load_options *options = ((struct pairs *)opaque)->options;
+	const struct load_options *options = opaque;
 	void *neighbours[NEIGHBOURS];
 
 	for (uint32_t i = 0; i < NEIGHBOURS; i++)
@@ -47,7 +43,7 @@ static void *do_pairs(void *opaque)
 
 static void run_pair(const struct load_options *options)
 {
-	struct pairs each = { .options = options };
+	struct load_options each = *options;
 
 	if (options->threads == 1)
 		do_pairs(&each);
@@ -59,7 +55,7 @@ const struct load load_pair = {
 	"pair", "malloc and free at once, 16 to 512 bytes; pairs a thread", 1, 5000000, run_pair,
 };
 
-#define BURST 20000u /* longer than anybody's cache */
+#define BURST 20000u /* longer than any allocator's cache */
 
 struct burst {
 	void *block[BURST];
@@ -76,7 +72,7 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *state)
 	}
 }
 
-/* Freed as they came, the other way round, and at random, in turns. */
+/* Freed in order, in reverse, and at random, in turns. */
 static void run_burst(const struct load_options *options)
 {
 	struct burst *self = load_map(sizeof(*self));

@@ -1,5 +1,5 @@
 /*
- * load_support.c - what workloads share: memory of their own, threads, and what they say.
+ * load_support.c - shared by the workloads: memory of their own, threads, and their output.
  */
 #define _GNU_SOURCE 1
 #include "load.h"

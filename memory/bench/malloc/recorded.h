@@ -1,5 +1,5 @@
 /*
- * recorded.h - a recorded trace with its sizes, in memory that no allocator sees.
+ * recorded.h - a recorded trace with its sizes, in memory that bypasses the allocator.
  */
 #ifndef PFS_BENCH_RECORDED_H
 #define PFS_BENCH_RECORDED_H
@@ -9,7 +9,7 @@
 
 #define RECORDED_NONE UINT32_MAX
 
-/* An object is known by a number of its own, which is not used again. */
+/* Each object has a number that is never reused. */
 struct recorded_event {
 	uint32_t object;
 	uint32_t thread;
@@ -20,20 +20,20 @@ struct recorded_object {
 	uint32_t size;   /* bytes, at least 8: the first word is written */
 	uint32_t born;   /* position of its allocation */
 	uint32_t dies;   /* position of its free; RECORDED_NONE: it outlives the trace */
-	uint32_t thread; /* that allocates it */
+	uint32_t thread; /* the thread that allocates it */
 };
 
 struct recorded {
 	struct recorded_event *events;
 	struct recorded_object *objects;
 	uint32_t event_count, object_count, thread_count;
-	uint32_t room; /* for so many of each */
+	uint32_t room; /* the capacity of both arrays */
 };
 
-/* Ends the process with a line where the file cannot be used. */
+/* Ends the process with a line if the file cannot be used. */
 void recorded_read(struct recorded *self, const char *path);
 
-/* Its memory back to the system. */
+/* Return its memory to the system. */
 void recorded_drop(struct recorded *self);
 
 #endif

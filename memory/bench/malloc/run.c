@@ -1,13 +1,13 @@
 /*
- * run.c - pfs-malloc-run: a program with a library preloaded, and what it took.
+ * run.c - pfs-malloc-run: runs a program with a library preloaded, and reports what it used.
  *
  * usage: pfs-malloc-run [--preload=LIBRARY] [--sample-ms=N] [--out=FILE] -- PROGRAM ARGUMENT...
- * The library is preloaded into the program only. FILE (default: stderr) gets one JSON object: how
- * it ended, user and system time, wall time, the highest resident set, that of the program itself
- * in the mean of all samples, page faults. Times are of the program and of those children that it
- * waited for. This process is small, because a child's highest resident set begins with that of
- * its parent at the fork; a Python program would not do.
- * Exit: the program's; 128 + N where signal N ended it; 126: it could not be started; 2: bad usage.
+ * The library is preloaded into the program only. FILE (default: stderr) gets one JSON object: exit
+ * code, user and system time, wall time, peak resident set, the program's mean resident set over
+ * all samples, page faults. Times include those children that the program waited for. This process
+ * is small, because a child's peak resident set begins with its parent's at the fork; a Python
+ * program would be too large. Exit: the program's; 128 + N where signal N ended it; 126: it could
+ * not be started; 2: bad usage.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -39,7 +39,7 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Who ends this process means the program. */
+/* A signal to this process is meant for the program. */
 static void pass_on(int signal)
 {
 	if (child > 0)
@@ -76,7 +76,8 @@ static void become(const struct wish *wish)
 	_exit(126);
 }
 
-/* Until it ends; the mean of its resident set, 0 where it ended before the first sample. */
+/* Wait until the program ends. Returns its mean resident set; 0: it ended before the first sample.
+ * */
 static double watch(const struct wish *wish, int *status, struct rusage *usage)
 {
 	struct timespec pause = { .tv_nsec = (long)wish->sample_ms * 1000000 };
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
 	if (status != PFS_GO_ON)
 		return status;
 	double begin = pfs_now_seconds(CLOCK_MONOTONIC);
-	hold_back(SIG_BLOCK); /* it is waited for */
+	hold_back(SIG_BLOCK); /* watch() waits for it */
 	child = fork();
 	if (child == 0)
 		become(&wish);

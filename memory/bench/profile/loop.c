@@ -1,13 +1,13 @@
 /*
- * loop.c - a program that does nothing but allocate and free, a slice each time that it is told to.
+ * loop.c - a program that only allocates and frees, one slice each time that it is told to.
  * scripts/profile_cost.py preloads the library and switches the profile between slices, so that
- * what is compared is of one process.
+ * slices of one process are compared.
  *
  * usage: pfs-profile-loop DEPTH PAIRS
- * At a depth of DEPTH functions blocks of 16 to 512 bytes are replaced at random in a table of
- * 512, PAIRS times for each line of standard input. A line of JSON for each: {"cpu_ns", "ns":
- * of the slice, by the thread's CPU time and by the clock, "bytes": that were allocated}. Built
- * with frame pointers and without. Exit 2: bad usage.
+ * At a depth of DEPTH functions, blocks of 16 to 512 bytes are replaced at random in a table of
+ * 512, PAIRS times for each line of standard input. Each prints a line of JSON: {"cpu_ns", "ns": of
+ * the slice, in CPU time and by the clock, "bytes": allocated}. Built with frame pointers and
+ * without. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -32,14 +32,14 @@ static uint64_t draw(void)
 	return state;
 }
 
-/* The bytes that it allocated. */
+/* Returns the bytes that it allocated. */
 __attribute__((noinline)) uint64_t work(unsigned depth, uint64_t pairs);
 uint64_t work(unsigned depth, uint64_t pairs)
 {
 	uint64_t bytes = 0;
 	if (depth > 1) {
 		bytes = work(depth - 1, pairs);
-		__asm__ volatile("" : : : "memory"); /* so that the frame stays */
+		__asm__ volatile("" : : : "memory"); /* prevents a tail call */
 		return bytes;
 	}
 	for (uint64_t i = 0; i < pairs; i++) {

@@ -1,16 +1,16 @@
 /*
- * bars.c - how much memory stays: programs whose resident set is measured, one a run.
+ * bars.c - how much memory stays: programs whose resident set is measured, one for each run.
  *
  * usage: bars idle_own | idle_other | queue | parked | grown | tiny
  * idle_own    8 threads allocate 32 MiB each of 16 to 8192 bytes, free it, and stay idle
- * idle_other  the same, each frees what its neighbour allocated
- * queue       16 threads allocate, one only frees, through a queue that is full all the time
- * parked      400 threads only free what 10 others allocated, and stay idle
- * grown       two blocks grow by realloc in turns, to 32 MiB each: the peak
+ * idle_other  the same, but each thread frees its neighbour's blocks
+ * queue       16 threads allocate and one frees, through a queue that is always full
+ * parked      400 threads free what 10 others allocated, and stay idle
+ * grown       two blocks grow in turns by realloc, to 32 MiB each: the peak
  * tiny        a program that allocates next to nothing
- * Prints "name value" lines, bytes where nothing else is said; bars.py makes the table. The
- * program's own tables are mapped, touched before the first measurement or unmapped before the
- * last, so that what differs is the malloc's.
+ * Prints "name value" lines, in bytes unless the name says otherwise; bars.py makes the table. The
+ * program's own tables are mapped, and either touched before the first measurement or unmapped
+ * before the last, so that differences are due to malloc.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 #define QUEUE_SAMPLES 40
 #define FREERS 400
 #define GIVERS 10
-#define GIVEN 1000 /* blocks for each of the 400 */
+#define GIVEN 1000 /* for each of the 400 */
 #define GROWN_BYTES ((size_t)32 << 20)
 #define STACK_BYTES ((size_t)64 << 10)
 
@@ -46,7 +46,7 @@ __attribute__((noreturn)) static void die(const char *what)
 	exit(1);
 }
 
-/* Without stdio: that would allocate. */
+/* Without stdio, which would allocate. */
 static size_t resident_bytes(void)
 {
 	char text[100] = "";
@@ -293,7 +293,7 @@ static void parked(void)
 
 /* ---- grown ---- */
 
-/* In turns, so that mostly neither finds room behind itself. */
+/* In turns, so that usually neither can grow in place. */
 static void grown(void)
 {
 	char *blocks[2] = { NULL, NULL };

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""bars.py - how much memory stays resident with each allocator, as a table with the bars.
+"""bars.py - how much memory stays resident with each allocator, as a table with its limits.
 
 usage: memory/tests/malloc/bars.py [--allocators pfs,glibc,...] [--bars idle_own,...] [--check]
                              [--repeat N]
@@ -16,7 +16,7 @@ import preload
 
 MIB, KIB = 1 << 20, 1 << 10
 SECONDS = 120
-# value: the line of bars.c that is measured; bar, limit: None where nothing is asked for.
+# value: the name in bars.c's output; bar, limit: None if nothing is required.
 Bar = namedtuple("Bar", "name value what unit bar limit")
 BARS = (
     Bar("idle_own", "peak", "8 threads x 32 MiB: peak RSS, MiB", MIB, None, None),

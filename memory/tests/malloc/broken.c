@@ -1,8 +1,8 @@
 /*
- * broken.c - a malloc with one fault, to preload: proof that stamps.c would notice it.
+ * broken.c - a malloc with one fault, to preload: shows that stamps.c detects it.
  *
- * BROKEN=overlap | realloc | calloc | align | fork: each 300th call does wrong. Memory is never
- * freed, so that the fault is all that is wrong. Under it is glibc's malloc, by its own names.
+ * BROKEN=overlap | realloc | calloc | align | fork: every 300th call is wrong. Memory is never
+ * freed, so that nothing else is wrong. It is built on glibc's malloc, by its own names.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@ static unsigned calls;
 static unsigned char *last;
 static size_t last_size;
 
-/* Whether this call is to do what BROKEN says. */
+/* Should this call misbehave as BROKEN says? */
 static bool now(const char *fault)
 {
 	const char *chosen = getenv("BROKEN");

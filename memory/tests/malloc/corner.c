@@ -1,9 +1,12 @@
 /*
- * corner.c - subtests by name, failures by write(2), threads and children that are waited for.
+ * corner.c - runs subtests by name, reports failures by write(2), and waits for threads and
+ * children.
  */
 #define _GNU_SOURCE
 #include "corner.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -68,29 +71,47 @@ void corner_note(const char *format, ...)
 	va_end(arguments);
 }
 
-int corner_main(int argc, char **argv, const struct corner *corners, size_t corner_count)
+static struct corner *first, **end = &first;
+
+void corner_add(struct corner *corner)
+{
+	*end = corner;
+	end = &corner->next;
+}
+
+int corner_main(int argc, char **argv)
 {
 	static const struct rlimit no_core;
+	bool lists = argc == 2 && strcmp(argv[1], "--list") == 0;
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	for (size_t i = 0; i < corner_count; i++) {
-		if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-			(void)printf("%s\n", corners[i].name);
-		} else if (argc == 2 && strcmp(argv[1], corners[i].name) == 0) {
-			running = corners[i].name;
-			corners[i].run();
+	for (struct corner *corner = first; corner != NULL; corner = corner->next) {
+		if (lists) {
+			(void)printf("%s\n", corner->name);
+		} else if (argc == 2 && strcmp(argv[1], corner->name) == 0) {
+			running = corner->name;
+			if (corner->before != NULL)
+				corner->before();
+			corner->run();
 			say("ok", note);
 			return 0;
 		}
 	}
-	if (argc == 2 && strcmp(argv[1], "--list") == 0)
+	if (lists)
 		return 0;
 	(void)fprintf(stderr, "usage: %s NAME | --list\n", argv[0]);
 	return 2;
 }
 
-void corner_threads(unsigned count, void *(*body)(void *), void *argument)
+__attribute__((weak)) int main(int argc, char **argv)
 {
-	static pthread_t threads[THREADS_MAX];
+	return corner_main(argc, argv);
+}
+
+static pthread_t threads[THREADS_MAX];
+static unsigned thread_count;
+
+void corner_start(unsigned count, void *(*body)(void *), void *argument)
+{
 	pthread_attr_t attributes;
 	CORNER_CHECK(count <= THREADS_MAX, "%u threads are too many", count);
 	(void)pthread_attr_init(&attributes);
@@ -99,9 +120,46 @@ void corner_threads(unsigned count, void *(*body)(void *), void *argument)
 		int error = pthread_create(&threads[i], &attributes, body, argument);
 		CORNER_CHECK(error == 0, "thread %u: %s", i, strerror(error));
 	}
-	for (unsigned i = 0; i < count; i++)
-		(void)pthread_join(threads[i], NULL);
 	(void)pthread_attr_destroy(&attributes);
+	thread_count = count;
+}
+
+void corner_join(void)
+{
+	for (unsigned i = 0; i < thread_count; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+void corner_threads(unsigned count, void *(*body)(void *), void *argument)
+{
+	corner_start(count, body, argument);
+	corner_join();
+}
+
+void corner_again(const char *name, const char *value)
+{
+	char path[] = "/proc/self/exe";
+	char *arguments[] = { path, strdup(running), NULL };
+	(void)setenv(name, value, 1);
+	(void)execv(path, arguments);
+	corner_fail("execv: %s", strerror(errno));
+}
+
+unsigned corner_task_count(void)
+{
+	unsigned count = 0;
+	DIR *tasks = opendir("/proc/self/task");
+	for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
+		count += task->d_name[0] != '.';
+	(void)closedir(tasks);
+	return count;
+}
+
+void corner_check_zero(const unsigned char *block, size_t size, const char *when)
+{
+	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
+	for (size_t i = 0; i < size; i++)
+		CORNER_CHECK(block[i] == 0, "%s: byte %zu of %zu is %d", when, i, size, block[i]);
 }
 
 void corner_child(void (*body)(void *), void *argument, unsigned seconds)

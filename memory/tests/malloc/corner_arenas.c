@@ -1,6 +1,6 @@
 /*
- * corner_arenas.c - arenas and threads by mallctl: their counts are true; what is bound, turned
- * off, flushed or purged is so at once; beside other threads and in forked children, too.
+ * corner_arenas.c - arenas and threads by mallctl: counts are true, and binding, turning off,
+ * flushing and purging take effect at once, also next to other threads and in forked children.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,9 +52,8 @@ static struct counts counts_of(unsigned arena)
 	return counts;
 }
 
-static void arena_statistics(void)
+JE_CORNER(arena_statistics)
 {
-	je_must_be_there();
 	unsigned arena = je_unsigned("arenas.create");
 	int flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE;
 	size_t bytes = nallocx(BLOCK_BYTES, 0);
@@ -87,9 +86,8 @@ static void arena_statistics(void)
 
 /* ---- threads ---- */
 
-static void thread_arena(void)
+JE_CORNER(thread_arena)
 {
-	je_must_be_there();
 	unsigned first = je_unsigned("thread.arena"), arena = je_unsigned("arenas.create");
 	unsigned was = 99, beyond = je_unsigned("arenas.narenas");
 	size_t length = sizeof(was);
@@ -121,9 +119,8 @@ static void own_arena(void)
 	je_write("thread.arena", &arena, sizeof(arena));
 }
 
-static void thread_cache_off(void)
+JE_CORNER(thread_cache_off)
 {
-	je_must_be_there();
 	bool off = false, on = true, was = false;
 	size_t length = sizeof(was);
 	own_arena();
@@ -142,9 +139,8 @@ static void thread_cache_off(void)
 	CORNER_CHECK(counts_of(arena).curregs >= 1, "it is on again");
 }
 
-static void thread_cache_flush(void)
+JE_CORNER(thread_cache_flush)
 {
-	je_must_be_there();
 	own_arena();
 	unsigned arena = je_unsigned("thread.arena");
 	static const char *const calls[] = { "thread.tcache.flush", "thread.idle" };
@@ -160,9 +156,8 @@ static void thread_cache_flush(void)
 	}
 }
 
-static void explicit_cache_counts(void)
+JE_CORNER(explicit_cache_counts)
 {
-	je_must_be_there();
 	unsigned arena = je_unsigned("arenas.create");
 	unsigned cache = je_unsigned("tcache.create");
 	int flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE(cache);
@@ -179,11 +174,12 @@ static void explicit_cache_counts(void)
 	CORNER_CHECK(counts_of(arena).curregs == 0, "after its end");
 }
 
-/* The bytes of classes, to the byte. */
+/* Exact bytes, by size classes. */
 static void *thread_bytes_of_one(void *unused)
 {
 	(void)unused;
-	/* The allocator may begin a thread with the second one, which costs this one bytes. */
+	/* The allocator may start its own thread with the second one, which allocates a few bytes
+	 * here. */
 	free(malloc(LARGE_BYTES));
 	uint64_t allocated = je_uint64("thread.allocated");
 	uint64_t freed = je_uint64("thread.deallocated");
@@ -210,9 +206,8 @@ static void *thread_bytes_of_one(void *unused)
 	return NULL;
 }
 
-static void thread_bytes(void)
+JE_CORNER(thread_bytes)
 {
-	je_must_be_there();
 	(void)thread_bytes_of_one(NULL);
 	corner_threads(1, thread_bytes_of_one, NULL);
 }
@@ -237,9 +232,8 @@ static void fill_and_free(unsigned arena)
 		dallocx(large[i], flags);
 }
 
-static void arena_purge(void)
+JE_CORNER(arena_purge)
 {
-	je_must_be_there();
 	unsigned arena = je_unsigned("arenas.create");
 	ssize_t never = -1;
 	je_write(je_name("arena.%u.dirty_decay_ms", arena), &never, sizeof(never));
@@ -255,12 +249,12 @@ static void arena_purge(void)
 		CORNER_CHECK(corner_resident_bytes() + LARGE * LARGE_BYTES / 2 < resident,
 			     "the system has them back");
 	}
-	je_do(je_name("arena.%u.purge", je_unsigned("arenas.narenas"))); /* old for: all */
+	/* the old way to say "all" */
+	je_do(je_name("arena.%u.purge", je_unsigned("arenas.narenas")));
 }
 
-static void decay_times(void)
+JE_CORNER(decay_times)
 {
-	je_must_be_there();
 	ssize_t at_once = 0, a_while = 5000, wrong = -9, never = -1;
 	unsigned arena = je_unsigned("arenas.create");
 	ssize_t first = je_ssize("arenas.dirty_decay_ms");
@@ -330,7 +324,7 @@ static void in_child(void *unused)
 	corner_threads(2, ask_in_thread, unused);
 }
 
-/* The first one forks, beside the others. */
+/* The first thread forks while the others run. */
 static void *fork_or_ask(void *unused)
 {
 	unsigned turn = next_turn();
@@ -339,25 +333,7 @@ static void *fork_or_ask(void *unused)
 	return turn == 0 ? NULL : ask(turn);
 }
 
-static void threads_and_fork(void)
+JE_CORNER(threads_and_fork)
 {
-	je_must_be_there();
 	corner_threads(4, fork_or_ask, NULL);
-}
-
-static const struct corner corners[] = {
-	{ "arena_statistics", arena_statistics },
-	{ "thread_arena", thread_arena },
-	{ "thread_cache_off", thread_cache_off },
-	{ "thread_cache_flush", thread_cache_flush },
-	{ "explicit_cache_counts", explicit_cache_counts },
-	{ "thread_bytes", thread_bytes },
-	{ "arena_purge", arena_purge },
-	{ "decay_times", decay_times },
-	{ "threads_and_fork", threads_and_fork },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,6 +1,7 @@
 /*
- * corner_conf.c - PFS_MALLOC_CONF: what is wrong is named once, and each option does what it says.
- * A subtest runs this program again with options, as `corner_conf probe NAME`, and reads stderr.
+ * corner_conf.c - PFS_MALLOC_CONF: a wrong option is reported once, and each option does what it
+ * says. A subtest runs this program again with options, as `corner_conf probe NAME`, and reads its
+ * output.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,7 +26,19 @@ static void *blocks[BLOCKS];
 
 /* ---- probes: what a process with options looks at ---- */
 
-static void nothing(void)
+static struct corner *probes;
+
+#define PROBE(name)                                                      \
+	static void name(void);                                          \
+	static struct corner probe_##name = { #name, name, NULL, NULL }; \
+	__attribute__((constructor)) static void add_##name(void)        \
+	{                                                                \
+		probe_##name.next = probes;                              \
+		probes = &probe_##name;                                  \
+	}                                                                \
+	static void name(void)
+
+PROBE(nothing)
 {
 	free(malloc(100));
 }
@@ -36,7 +49,7 @@ static void *nothing_in_thread(void *unused)
 	return unused;
 }
 
-static void threads_and_child(void)
+PROBE(threads_and_child)
 {
 	corner_threads(4, nothing_in_thread, NULL);
 	corner_child((void (*)(void *))nothing, NULL, 10);
@@ -48,7 +61,7 @@ static size_t cached(void)
 	return je_size("stats.arenas.0.tcache_bytes");
 }
 
-/* Bytes of a class that stay cached, of many that are freed. */
+/* How many bytes of one class stay cached after many frees. */
 static size_t kept(void)
 {
 	for (unsigned i = 0; i < BLOCKS; i++)
@@ -60,18 +73,18 @@ static size_t kept(void)
 	return cached() - before;
 }
 
-static void keeps_nothing(void)
+PROBE(keeps_nothing)
 {
 	CORNER_CHECK(!je_bool("thread.tcache.enabled") && kept() == 0, "%zu bytes stay", kept());
 }
 
-static void keeps_three(void)
+PROBE(keeps_three)
 {
 	size_t bytes = kept();
 	CORNER_CHECK(bytes > 0 && bytes <= 3072, "%zu bytes stay", bytes);
 }
 
-static void keeps_many(void)
+PROBE(keeps_many)
 {
 	CORNER_CHECK(kept() > 3072, "%zu bytes stay", kept());
 }
@@ -100,7 +113,7 @@ static void wait_ms(unsigned ms)
 	(void)usleep(ms * 1000);
 }
 
-static void dirty_stays(void)
+PROBE(dirty_stays)
 {
 	corner_threads(1, nothing_in_thread, NULL);
 	fill_and_free();
@@ -108,20 +121,20 @@ static void dirty_stays(void)
 	CORNER_CHECK(dirty() >= LARGE_PAGES, "%zu pages are left", dirty());
 }
 
-static void dirty_goes_at_once(void)
+PROBE(dirty_goes_at_once)
 {
 	fill_and_free();
 	CORNER_CHECK(dirty() < LARGE_PAGES / 2, "%zu pages are left", dirty());
 }
 
-static void dirty_becomes_muzzy(void)
+PROBE(dirty_becomes_muzzy)
 {
 	fill_and_free();
 	CORNER_CHECK(pages("stats.arenas.4096.pmuzzy") >= LARGE_PAGES, "%zu pages are muzzy",
 		     pages("stats.arenas.4096.pmuzzy"));
 }
 
-static void dirty_goes_in_time(void)
+PROBE(dirty_goes_in_time)
 {
 	corner_threads(1, nothing_in_thread, NULL);
 	fill_and_free();
@@ -149,14 +162,14 @@ static bool has_ticker(void)
 	return has;
 }
 
-static void no_ticker(void)
+PROBE(no_ticker)
 {
 	corner_threads(1, nothing_in_thread, NULL);
 	wait_ms(50);
 	CORNER_CHECK(!has_ticker(), "there is a thread that ticks");
 }
 
-static void ticker(void)
+PROBE(ticker)
 {
 	CORNER_CHECK(!has_ticker(), "one thread, and there is another that ticks");
 	corner_threads(1, nothing_in_thread, NULL);
@@ -179,7 +192,7 @@ static void *note_arena(void *unused)
 	return unused;
 }
 
-static void three_arenas(void)
+PROBE(three_arenas)
 {
 	CORNER_CHECK(je_unsigned("arenas.narenas") == 3 && je_unsigned("opt.narenas") == 3,
 		     "%u arenas", je_unsigned("arenas.narenas"));
@@ -190,7 +203,7 @@ static void three_arenas(void)
 			     threads_of_arena[i], i);
 }
 
-static void large_goes_at_once(void)
+PROBE(large_goes_at_once)
 {
 	char *large = memset(malloc(8 * LARGE_BYTES), 1, 8 * LARGE_BYTES);
 	size_t before = corner_resident_bytes();
@@ -211,23 +224,23 @@ static void is_filled_with(unsigned char byte)
 	}
 }
 
-static void filled_with_zero(void)
+PROBE(filled_with_zero)
 {
 	is_filled_with(0);
 }
 
-static void filled_with_junk(void)
+PROBE(filled_with_junk)
 {
 	is_filled_with(0xa5);
 }
 
-static void ask_too_much(void)
+PROBE(ask_too_much)
 {
 	(void)corner_opaque_pointer(malloc(corner_opaque(SIZE_MAX / 4)));
 }
 
-/* The mapping of a block has no large pages. */
-static void small_pages(void)
+/* The mapping of a block excludes huge pages. */
+PROBE(small_pages)
 {
 	char line[512];
 	uintptr_t block = (uintptr_t)malloc(LARGE_BYTES);
@@ -246,35 +259,15 @@ static void small_pages(void)
 	corner_fail("the block is in no mapping");
 }
 
-static const struct corner probes[] = {
-	{ "nothing", nothing },
-	{ "threads_and_child", threads_and_child },
-	{ "keeps_nothing", keeps_nothing },
-	{ "keeps_three", keeps_three },
-	{ "keeps_many", keeps_many },
-	{ "dirty_stays", dirty_stays },
-	{ "dirty_goes_at_once", dirty_goes_at_once },
-	{ "dirty_becomes_muzzy", dirty_becomes_muzzy },
-	{ "dirty_goes_in_time", dirty_goes_in_time },
-	{ "no_ticker", no_ticker },
-	{ "ticker", ticker },
-	{ "three_arenas", three_arenas },
-	{ "large_goes_at_once", large_goes_at_once },
-	{ "filled_with_zero", filled_with_zero },
-	{ "filled_with_junk", filled_with_junk },
-	{ "ask_too_much", ask_too_much },
-	{ "small_pages", small_pages },
-};
-
 static int run_probe(const char *name)
 {
-	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		if (strcmp(probes[i].name, name) == 0)
-			probes[i].run();
+	for (struct corner *probe = probes; probe != NULL; probe = probe->next)
+		if (strcmp(probe->name, name) == 0)
+			probe->run();
 	return 0;
 }
 
-/* `show NAME`: a value of mallctl, on stderr. */
+/* `show NAME`: print a value of mallctl on stderr. */
 static int show(const char *name)
 {
 	int64_t value = 0;
@@ -297,7 +290,7 @@ struct said {
 	char text[SAID_BYTES];
 };
 
-/* stderr and stdout of `corner_conf WHAT NAME`. */
+/* The output of `corner_conf WHAT NAME`, stderr and stdout together. */
 static struct said run_with(const char *conf, const char *what, const char *name)
 {
 	static struct said said;
@@ -337,7 +330,7 @@ static void probe(const char *conf, const char *name)
 
 /* ---- subtests ---- */
 
-static void wrong_is_named_once(void)
+OUR_CORNER(wrong_is_named_once)
 {
 	static const char *const wrong[][2] = {
 		{ "nonsense:1", "nonsense" },  { "tcache:maybe", "tcache" },
@@ -348,7 +341,6 @@ static void wrong_is_named_once(void)
 		{ "zero:TRUE", "zero" },       { "oversize_threshold:1x", "oversize_threshold" },
 		{ "Tcache:true", "Tcache" },   { "narenas:9999999999999999", "narenas" },
 	};
-	je_must_be_ours();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct said said = run_with(wrong[i][0], "probe", "threads_and_child");
 		CORNER_CHECK(said.status == 0, "\"%s\": status %#x; %s", wrong[i][0],
@@ -363,9 +355,8 @@ static void wrong_is_named_once(void)
 	probe(",,tcache:true,", "threads_and_child");
 }
 
-static void wrong_can_abort(void)
+OUR_CORNER(wrong_can_abort)
 {
-	je_must_be_ours();
 	struct said said = run_with("abort_conf:true,nonsense:1", "probe", "nothing");
 	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
 		     (unsigned)said.status);
@@ -373,8 +364,8 @@ static void wrong_can_abort(void)
 	probe("abort_conf:true,tcache:false", "nothing");
 }
 
-/* What was set is what mallctl says; a wrong value leaves what was. */
-static void values_are_told(void)
+/* mallctl returns each value that was set; a wrong value leaves the default. */
+OUR_CORNER(values_are_told)
 {
 	static const char *const set[][3] = {
 		{ "tcache", "false", "0" },
@@ -396,7 +387,6 @@ static void values_are_told(void)
 		{ "abort_conf", "true", "1" },
 		{ "thp", "never", "never" },
 	};
-	je_must_be_ours();
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
 		char conf[100], name[64];
 		(void)snprintf(conf, sizeof(conf), "%s:%s", set[i][0], set[i][1]);
@@ -409,18 +399,16 @@ static void values_are_told(void)
 	CORNER_CHECK(strstr(said.text, "\n1000") != NULL, "a wrong one: %s", said.text);
 }
 
-static void caches(void)
+OUR_CORNER(caches)
 {
-	je_must_be_ours();
 	probe("", "keeps_many");
 	probe("tcache:false", "keeps_nothing");
 	probe("tcache_nslots_small_max:3", "keeps_three");
 	probe("tcache_bytes_max:3500", "keeps_three");
 }
 
-static void decay(void)
+OUR_CORNER(decay)
 {
-	je_must_be_ours();
 	probe("dirty_decay_ms:-1,tick_ms:50", "dirty_stays");
 	probe("dirty_decay_ms:0", "dirty_goes_at_once");
 	probe("dirty_decay_ms:0,muzzy_decay_ms:-1", "dirty_becomes_muzzy");
@@ -429,32 +417,28 @@ static void decay(void)
 	probe("dirty_decay_ms:-1,oversize_threshold:8000000", "large_goes_at_once");
 }
 
-static void ticks(void)
+OUR_CORNER(ticks)
 {
-	je_must_be_ours();
 	probe("", "ticker");
 	probe("tick_ms:0", "no_ticker");
 	probe("background_thread:false", "no_ticker");
 	probe("tick_ms:0", "dirty_stays");
 }
 
-static void arenas(void)
+OUR_CORNER(arenas)
 {
-	je_must_be_ours();
 	probe("narenas:3", "three_arenas");
 }
 
-static void fills(void)
+OUR_CORNER(fills)
 {
-	je_must_be_ours();
 	probe("zero:true", "filled_with_zero");
 	probe("junk:true", "filled_with_junk");
 	probe("thp:never", "small_pages");
 }
 
-static void no_memory_aborts(void)
+OUR_CORNER(no_memory_aborts)
 {
-	je_must_be_ours();
 	probe("", "ask_too_much");
 	struct said said = run_with("xmalloc:true", "probe", "ask_too_much");
 	CORNER_CHECK(WIFSIGNALED(said.status) && WTERMSIG(said.status) == SIGABRT, "status %#x",
@@ -462,25 +446,11 @@ static void no_memory_aborts(void)
 	CORNER_CHECK(said.lines == 1, "%u lines: %s", said.lines, said.text);
 }
 
-static void stats_at_exit(void)
+OUR_CORNER(stats_at_exit)
 {
-	je_must_be_ours();
 	struct said said = run_with("stats_print:true", "probe", "nothing");
 	CORNER_CHECK(said.status == 0 && strstr(said.text, "allocated") != NULL, "%s", said.text);
 }
-
-static const struct corner corners[] = {
-	{ "wrong_is_named_once", wrong_is_named_once },
-	{ "wrong_can_abort", wrong_can_abort },
-	{ "values_are_told", values_are_told },
-	{ "caches", caches },
-	{ "decay", decay },
-	{ "ticks", ticks },
-	{ "arenas", arenas },
-	{ "fills", fills },
-	{ "no_memory_aborts", no_memory_aborts },
-	{ "stats_at_exit", stats_at_exit },
-};
 
 int main(int argc, char **argv)
 {
@@ -488,5 +458,5 @@ int main(int argc, char **argv)
 		return run_probe(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
 		return show(argv[2]);
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+	return corner_main(argc, argv);
 }

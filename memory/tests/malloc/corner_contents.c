@@ -1,5 +1,6 @@
 /*
- * corner_contents.c - bytes: zero from calloc, kept by realloc, as many as are said to be usable.
+ * corner_contents.c - contents: calloc returns zeros, realloc keeps bytes, and all usable bytes can
+ * be used.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,21 +16,14 @@ static const size_t sizes[] = { 1,      8,      15,      16,      17,      100, 
 				262144, 999999, 1048576, 2097152, 4194305, 8388608, 33554432 };
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
-static void check_zero(const unsigned char *block, size_t size, const char *when)
-{
-	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
-	for (size_t i = 0; i < size; i++)
-		CORNER_CHECK(block[i] == 0, "%s: byte %zu of %zu is %d", when, i, size, block[i]);
-}
-
-static void calloc_fresh(void)
+CORNER(calloc_fresh)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++)
-		check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
+		corner_check_zero(calloc(1, sizes[i]), sizes[i], "fresh");
 }
 
-/* Each size comes back out of memory that was written full, by one size or by another. */
-static void calloc_recycled(void)
+/* Each size is allocated again from memory that was filled, through the same size or another. */
+CORNER(calloc_recycled)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		size_t count = sizes[i] > 65536 ? 4 : 300;
@@ -38,7 +32,7 @@ static void calloc_recycled(void)
 			for (size_t k = 0; k < count; k++) {
 				blocks[k] = round == 0 ? malloc(sizes[i]) : calloc(1, sizes[i]);
 				if (round != 0)
-					check_zero(blocks[k], sizes[i], "recycled");
+					corner_check_zero(blocks[k], sizes[i], "recycled");
 				memset(blocks[k], 0xa5, malloc_usable_size(blocks[k]));
 			}
 			for (size_t k = 0; k < count; k++)
@@ -47,12 +41,12 @@ static void calloc_recycled(void)
 	}
 	for (size_t i = SIZE_COUNT; i-- > 0;) {
 		unsigned char *block = calloc(sizes[i], 1);
-		check_zero(block, sizes[i], "of other sizes");
+		corner_check_zero(block, sizes[i], "of other sizes");
 		free(block);
 	}
 }
 
-static void calloc_after_trim(void)
+CORNER(calloc_after_trim)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		unsigned char *block = malloc(sizes[i]);
@@ -60,12 +54,12 @@ static void calloc_after_trim(void)
 		free(block);
 		(void)malloc_trim(0);
 		block = calloc(1, sizes[i]);
-		check_zero(block, sizes[i], "after malloc_trim");
+		corner_check_zero(block, sizes[i], "after malloc_trim");
 		free(block);
 	}
 }
 
-static void realloc_keeps(void)
+CORNER(realloc_keeps)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		for (size_t k = 0; k < SIZE_COUNT; k++) {
@@ -84,8 +78,8 @@ static void realloc_keeps(void)
 	}
 }
 
-/* A buffer that grows by one and a half, and then shrinks, beside neighbours. */
-static void realloc_walk(void)
+/* A buffer grows by factors of 1.5 and then shrinks, next to other blocks. */
+CORNER(realloc_walk)
 {
 	unsigned char *block = malloc(16);
 	void *neighbours[64];
@@ -110,7 +104,7 @@ static void realloc_walk(void)
 	free(block);
 }
 
-static void realloc_aligned(void)
+CORNER(realloc_aligned)
 {
 	for (size_t alignment = 32; alignment <= (size_t)1 << 21; alignment *= 4) {
 		for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -125,8 +119,8 @@ static void realloc_aligned(void)
 	}
 }
 
-/* As glibc: it frees, and says NULL without an error. That it frees shows in the memory. */
-static void realloc_zero(void)
+/* As in glibc: it frees, and returns NULL without an error. Memory use shows that it frees. */
+CORNER(realloc_zero)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		void *block = malloc(sizes[i]);
@@ -148,7 +142,7 @@ static void realloc_zero(void)
 	CORNER_CHECK(after < before + ((size_t)16 << 20), "%zu bytes were kept", after - before);
 }
 
-static void realloc_null(void)
+CORNER(realloc_null)
 {
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
 		unsigned char *block = realloc(NULL, sizes[i]);
@@ -160,8 +154,8 @@ static void realloc_null(void)
 	}
 }
 
-/* All of it may be written, and belongs to nobody else. */
-static void usable_size(void)
+/* All usable bytes may be written and belong to one block only. */
+CORNER(usable_size)
 {
 	CORNER_CHECK(malloc_usable_size(NULL) == 0, "of NULL: %zu", malloc_usable_size(NULL));
 	for (size_t i = 0; i < SIZE_COUNT; i++) {
@@ -184,7 +178,7 @@ static void usable_size(void)
 	}
 }
 
-static void usable_kept_by_realloc(void)
+CORNER(usable_kept_by_realloc)
 {
 	for (size_t size = 16; size < (size_t)2 << 20; size = size * 5 / 4) {
 		unsigned char *block = malloc(size);
@@ -195,22 +189,4 @@ static void usable_kept_by_realloc(void)
 		CORNER_CHECK(malloc_usable_size(block) > usable, "%zu did not grow", size);
 		free(block);
 	}
-}
-
-static const struct corner corners[] = {
-	{ "calloc_fresh", calloc_fresh },
-	{ "calloc_recycled", calloc_recycled },
-	{ "calloc_after_trim", calloc_after_trim },
-	{ "realloc_keeps", realloc_keeps },
-	{ "realloc_walk", realloc_walk },
-	{ "realloc_aligned", realloc_aligned },
-	{ "realloc_zero", realloc_zero },
-	{ "realloc_null", realloc_null },
-	{ "usable_size", usable_size },
-	{ "usable_kept_by_realloc", usable_kept_by_realloc },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

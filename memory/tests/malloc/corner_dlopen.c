@@ -1,6 +1,6 @@
 /*
- * corner_dlopen.c - libraries that come and go and use malloc; the allocator itself loaded by
- * dlopen into a program of glibc's malloc (a second heap, by its own symbols).
+ * corner_dlopen.c - libraries that are loaded and unloaded and use malloc; and the allocator itself
+ * loaded by dlopen into a program with glibc's malloc, as a second heap with its own symbols.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ static void loaded_once(void)
 	CORNER_CHECK(dlclose(self.handle) == 0, "%s", dlerror());
 }
 
-static void loaded_repeatedly(void)
+CORNER(loaded_repeatedly)
 {
 	for (int i = 0; i < CYCLES; i++)
 		loaded_once();
@@ -62,7 +62,7 @@ static void *use_loaded(void *opaque)
 	return NULL;
 }
 
-static void loaded_in_threads(void)
+CORNER(loaded_in_threads)
 {
 	for (int i = 0; i < CYCLES / 2; i++) {
 		struct loaded self = load();
@@ -79,7 +79,7 @@ static void *load_and_use(void *unused)
 	return NULL;
 }
 
-static void loaded_by_threads(void)
+CORNER(loaded_by_threads)
 {
 	corner_threads(4, load_and_use, NULL);
 }
@@ -91,7 +91,7 @@ static void loaded_beside_forks(void *unused)
 	corner_threads(2, load_and_use, NULL);
 }
 
-static void loaded_in_child(void)
+CORNER(loaded_in_child)
 {
 	struct loaded self = load();
 	(void)self.use(10);
@@ -99,8 +99,8 @@ static void loaded_in_child(void)
 		corner_child(loaded_beside_forks, NULL, 20);
 }
 
-/* Left open at exit: its destructors run after the program's. */
-static void loaded_until_exit(void)
+/* Left open at exit: the library's destructors run after the program's. */
+CORNER(loaded_until_exit)
 {
 	struct loaded self = load();
 	CORNER_CHECK(self.use(100) == 1, "its data is wrong");
@@ -115,27 +115,23 @@ struct heap {
 	void *(*realloc)(void *block, size_t size);
 };
 
-/* Once more, without preload, and with the library's path in CORNER_ALLOCATOR. */
-static void restart(const char *name)
+/* Execute the subtest again without the preload, with the library's path in CORNER_ALLOCATOR. */
+static void restart(void)
 {
-	char path[] = "/proc/self/exe", own[64];
-	char *arguments[] = { path, own, NULL };
 	const char *preloaded = getenv("LD_PRELOAD");
 	if (getenv("CORNER_ALLOCATOR") != NULL)
 		return;
 	if (preloaded == NULL || *preloaded == 0)
 		corner_skip("no other malloc to load");
-	(void)snprintf(own, sizeof(own), "%s", name);
-	(void)setenv("CORNER_ALLOCATOR", preloaded, 1);
+	char *path = strdup(preloaded);
 	(void)unsetenv("LD_PRELOAD");
-	(void)execv(path, arguments);
-	corner_fail("execv");
+	corner_again("CORNER_ALLOCATOR", path);
 }
 
-static struct heap load_heap(const char *name)
+static struct heap load_heap(void)
 {
 	struct heap self = { NULL, NULL, NULL, NULL };
-	restart(name);
+	restart();
 	self.handle = dlopen(getenv("CORNER_ALLOCATOR"), RTLD_NOW | RTLD_LOCAL);
 	CORNER_CHECK(self.handle != NULL, "%s", dlerror());
 	*(void **)&self.malloc = dlsym(self.handle, "malloc");
@@ -165,15 +161,15 @@ static void *use_heap(void *opaque)
 	return NULL;
 }
 
-static void allocator_loaded(void)
+CORNER(allocator_loaded)
 {
-	struct heap self = load_heap("allocator_loaded");
+	struct heap self = load_heap();
 	(void)use_heap(&self);
 	for (int i = 0; i < 20; i++)
 		corner_threads(4, use_heap, &self);
 }
 
-/* Threads that used it end after it was closed. */
+/* Threads that used the allocator end after it was closed. */
 static struct heap closing;
 static pthread_barrier_t met;
 
@@ -186,23 +182,20 @@ static void *use_and_outlive(void *unused)
 	return NULL;
 }
 
-static void allocator_closed(void)
+CORNER(allocator_closed)
 {
-	pthread_t threads[4];
-	closing = load_heap("allocator_closed");
+	closing = load_heap();
 	(void)pthread_barrier_init(&met, NULL, 5);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_create(&threads[i], NULL, use_and_outlive, NULL);
+	corner_start(4, use_and_outlive, NULL);
 	(void)pthread_barrier_wait(&met);
 	(void)use_heap(&closing);
 	CORNER_CHECK(dlclose(closing.handle) == 0, "%s", dlerror());
 	(void)pthread_barrier_wait(&met);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_join(threads[i], NULL);
+	corner_join();
 	(void)sleep(2);
 }
 
-/* In the middle of a program with threads: the static TLS that is left must do. */
+/* Loaded while threads run: the remaining static TLS must suffice. */
 static struct heap late;
 
 static void *use_late(void *unused)
@@ -214,32 +207,13 @@ static void *use_late(void *unused)
 	return NULL;
 }
 
-static void allocator_loaded_late(void)
+CORNER(allocator_loaded_late)
 {
-	pthread_t threads[4];
-	restart("allocator_loaded_late");
+	restart();
 	(void)pthread_barrier_init(&met, NULL, 5);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_create(&threads[i], NULL, use_late, NULL);
+	corner_start(4, use_late, NULL);
 	(void)pthread_barrier_wait(&met);
-	late = load_heap("allocator_loaded_late");
+	late = load_heap();
 	(void)pthread_barrier_wait(&met);
-	for (int i = 0; i < 4; i++)
-		(void)pthread_join(threads[i], NULL);
-}
-
-static const struct corner corners[] = {
-	{ "loaded_repeatedly", loaded_repeatedly },
-	{ "loaded_in_threads", loaded_in_threads },
-	{ "loaded_by_threads", loaded_by_threads },
-	{ "loaded_in_child", loaded_in_child },
-	{ "loaded_until_exit", loaded_until_exit },
-	{ "allocator_loaded", allocator_loaded },
-	{ "allocator_closed", allocator_closed },
-	{ "allocator_loaded_late", allocator_loaded_late },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
+	corner_join();
 }

@@ -1,6 +1,6 @@
 /*
- * corner_fill.c - what is filled: with the options zero and junk all bytes of a new block, and
- * those that realloc adds where it is; and mallopt(M_PERTURB), on and off again.
+ * corner_fill.c - the options zero and junk fill all bytes of a new block, and those that realloc
+ * adds in place; mallopt(M_PERTURB) turns this on and off.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -13,18 +13,12 @@
 #define SMALL_MOST 20000u
 #define LARGE_MOST ((size_t)4 << 20)
 
-/* The subtest once more, with options. */
-static void with_options(const char *subtest, const char *options)
+/* Execute the subtest again with options. */
+static void with_options(const char *options)
 {
-	char path[] = "/proc/self/exe";
-	char *own = strdup(subtest);
-	char *arguments[] = { path, own, NULL };
 	je_must_be_ours();
-	if (getenv("PFS_MALLOC_CONF") != NULL)
-		return;
-	(void)setenv("PFS_MALLOC_CONF", options, 1);
-	(void)execv(path, arguments);
-	corner_fail("execv");
+	if (getenv("PFS_MALLOC_CONF") == NULL)
+		corner_again("PFS_MALLOC_CONF", options);
 }
 
 static void check(const unsigned char *block, size_t from, size_t to, unsigned char byte)
@@ -34,7 +28,7 @@ static void check(const unsigned char *block, size_t from, size_t to, unsigned c
 			     block[at]);
 }
 
-/* Sizes of all kinds, of memory that was written to and freed. */
+/* Blocks of all sizes, from memory that was written and freed, grow. */
 static void grow_all(unsigned char byte)
 {
 	static unsigned moved, stayed;
@@ -58,15 +52,15 @@ static void grow_all(unsigned char byte)
 		     moved);
 }
 
-static void realloc_adds_zeroes(void)
+CORNER(realloc_adds_zeroes)
 {
-	with_options("realloc_adds_zeroes", "zero:true");
+	with_options("zero:true");
 	grow_all(0);
 }
 
-static void realloc_adds_junk(void)
+CORNER(realloc_adds_junk)
 {
-	with_options("realloc_adds_junk", "junk:true");
+	with_options("junk:true");
 	grow_all(0xa5);
 }
 
@@ -86,7 +80,7 @@ static void rings_are(bool wanted, const char *when)
 	CORNER_CHECK(answer == wanted, "%s the caller has rings %s", when, answer ? "on" : "off");
 }
 
-static void perturb_on_and_off(void)
+CORNER(perturb_on_and_off)
 {
 	je_must_be_ours();
 	rings_are(true, "at first");
@@ -97,24 +91,12 @@ static void perturb_on_and_off(void)
 	rings_are(true, "without M_PERTURB again");
 }
 
-/* The option tcache holds whatever M_PERTURB was. */
-static void perturb_keeps_tcache(void)
+/* M_PERTURB does not change the option tcache. */
+CORNER(perturb_keeps_tcache)
 {
-	with_options("perturb_keeps_tcache", "tcache:false");
+	with_options("tcache:false");
 	rings_are(false, "with tcache:false");
 	(void)mallopt(M_PERTURB, 1);
 	(void)mallopt(M_PERTURB, 0);
 	rings_are(false, "after M_PERTURB");
-}
-
-static const struct corner corners[] = {
-	{ "realloc_adds_zeroes", realloc_adds_zeroes },
-	{ "realloc_adds_junk", realloc_adds_junk },
-	{ "perturb_on_and_off", perturb_on_and_off },
-	{ "perturb_keeps_tcache", perturb_keeps_tcache },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,6 +1,6 @@
 /*
- * corner_fork.c - fork beside threads that allocate, flush stdio, start and end; what parent and
- * child can do afterwards. A child that hangs is ended by its alarm, and the subtest has failed.
+ * corner_fork.c - fork next to threads that allocate, flush stdio, start and end; and what parent
+ * and child can do afterwards. A child that hangs is ended by its alarm, which fails the subtest.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,7 +21,6 @@
 
 static volatile int stopping;
 static pthread_mutex_t next_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t crowd[CROWD];
 
 static size_t size_of(unsigned *state)
 {
@@ -30,7 +29,7 @@ static size_t size_of(unsigned *state)
 	return 1 + (*state >> 8) % ((size_t)16 << bits);
 }
 
-/* Blocks of all sizes come and go; each is stamped while it lives. */
+/* Allocate and free blocks of all sizes; each is stamped while it is in use. */
 static void churn(unsigned seed, unsigned turns)
 {
 	unsigned char *blocks[KEPT] = { NULL };
@@ -61,7 +60,7 @@ static void *churn_until_stopped(void *unused)
 	return NULL;
 }
 
-/* fflush(NULL) calls it with the list of all files locked. */
+/* fflush(NULL) calls this while the list of all files is locked. */
 static ssize_t write_and_allocate(void *unused, const char *text, size_t length)
 {
 	(void)unused;
@@ -89,7 +88,8 @@ static void *flush_until_stopped(void *unused)
 	return NULL;
 }
 
-/* Holds the lock of a file while it allocates; fflush(NULL) waits for that with its list locked. */
+/* Holds the lock of a file while it allocates. fflush(NULL) waits for that lock with its list
+ * locked. */
 static void *read_until_stopped(void *unused)
 {
 	static char text[3000];
@@ -136,16 +136,14 @@ static void *start_until_stopped(void *unused)
 static void crowd_start(void *(*body)(void *))
 {
 	stopping = 0;
-	for (int i = 0; i < CROWD; i++)
-		CORNER_CHECK(pthread_create(&crowd[i], NULL, body, NULL) == 0, "no thread");
+	corner_start(CROWD, body, NULL);
 	(void)usleep(20000);
 }
 
 static void crowd_stop(void)
 {
 	stopping = 1;
-	for (int i = 0; i < CROWD; i++)
-		(void)pthread_join(crowd[i], NULL);
+	corner_join();
 }
 
 static void child_allocates(void *unused)
@@ -181,27 +179,27 @@ static void fork_beside(void *(*body)(void *), void (*in_child)(void *))
 	churn(1, 2000);
 }
 
-static void fork_allocating(void)
+CORNER(fork_allocating)
 {
 	fork_beside(churn_until_stopped, child_allocates);
 }
 
-static void fork_stdio(void)
+CORNER(fork_stdio)
 {
 	fork_beside(flush_until_stopped, child_flushes);
 }
 
-static void fork_getline(void)
+CORNER(fork_getline)
 {
 	fork_beside(read_or_flush_until_stopped, child_flushes);
 }
 
-static void fork_ending(void)
+CORNER(fork_ending)
 {
 	fork_beside(start_until_stopped, child_allocates);
 }
 
-static void fork_child_threads(void)
+CORNER(fork_child_threads)
 {
 	fork_beside(churn_until_stopped, child_starts);
 }
@@ -215,7 +213,7 @@ static void child_forks(void *left)
 	churn(5, 300);
 }
 
-static void fork_nested(void)
+CORNER(fork_nested)
 {
 	crowd_start(churn_until_stopped);
 	for (unsigned i = 0; i < 10; i++) {
@@ -235,14 +233,10 @@ static void *fork_here(void *unused)
 	return NULL;
 }
 
-/* corner_threads of the child uses a table that only forking threads share: they fork copies. */
-static void fork_in_threads(void)
+/* The children also call corner_threads, on their own copy of its table. */
+CORNER(fork_in_threads)
 {
-	pthread_t threads[3];
-	for (int i = 0; i < 3; i++)
-		CORNER_CHECK(pthread_create(&threads[i], NULL, fork_here, NULL) == 0, "no thread");
-	for (int i = 0; i < 3; i++)
-		(void)pthread_join(threads[i], NULL);
+	corner_threads(3, fork_here, NULL);
 }
 
 static unsigned char *shared_blocks[CROWD * KEPT];
@@ -276,8 +270,8 @@ static void child_frees(void *unused)
 	churn(9, 1000);
 }
 
-/* The child frees what threads allocated that it does not have; the parent still has it all. */
-static void fork_child_frees(void)
+/* The child frees blocks of threads that do not exist in it; the parent still has all of them. */
+CORNER(fork_child_frees)
 {
 	(void)pthread_barrier_init(&filled, NULL, CROWD + 1);
 	crowd_start(fill_and_wait);
@@ -295,7 +289,8 @@ static void atfork_churns(void)
 }
 
 #define SLEEPERS 100
-#define FAULTS_MOST 500 /* 130 to 220 of four allocators; 15 a thread if all caches are emptied */
+/* 130 to 220 in four allocators; 15 for each thread if all caches are emptied */
+#define FAULTS_MOST 500
 
 static void *cache_and_wait(void *unused)
 {
@@ -318,15 +313,12 @@ static void child_ends(void *unused)
 		     usage.ru_minflt);
 }
 
-/* What threads cached costs a child nothing that ends, or calls exec; and is there for one that
- * goes on. */
-static void fork_beside_caches(void)
+/* What threads cached costs nothing to a child that exits or calls exec, and is available to one
+ * that goes on. */
+CORNER(fork_beside_caches)
 {
-	pthread_t sleepers[SLEEPERS];
 	(void)pthread_barrier_init(&filled, NULL, SLEEPERS + 1);
-	for (int i = 0; i < SLEEPERS; i++)
-		CORNER_CHECK(pthread_create(&sleepers[i], NULL, cache_and_wait, NULL) == 0,
-			     "no thread");
+	corner_start(SLEEPERS, cache_and_wait, NULL);
 	(void)pthread_barrier_wait(&filled);
 	for (int i = 0; i < 5; i++) {
 		corner_child(child_ends, NULL, HANG_SECONDS);
@@ -334,12 +326,11 @@ static void fork_beside_caches(void)
 		corner_child(child_starts, NULL, HANG_SECONDS);
 	}
 	(void)pthread_barrier_wait(&filled);
-	for (int i = 0; i < SLEEPERS; i++)
-		(void)pthread_join(sleepers[i], NULL);
+	corner_join();
 }
 
-/* Handlers that allocate, of a program that registers them late. */
-static void fork_atfork(void)
+/* Fork handlers that allocate, registered late. */
+CORNER(fork_atfork)
 {
 	CORNER_CHECK(pthread_atfork(atfork_churns, atfork_churns, atfork_churns) == 0, "atfork");
 	fork_beside(churn_until_stopped, child_allocates);
@@ -367,9 +358,9 @@ static void *hold_and_churn_until_stopped(void *unused)
 	return unused;
 }
 
-/* A lock that others hold while they allocate, and that a fork waits for: with the allocator's own
- * locks taken first, nobody would go on. Registered while there is one thread. */
-static void fork_ordered(void)
+/* Threads hold a lock while they allocate, and a fork handler waits for that lock. If the
+ * allocator's locks were taken first, this would deadlock. Registered while there is one thread. */
+CORNER(fork_ordered)
 {
 	CORNER_CHECK(pthread_atfork(hold, let_go, let_go) == 0, "atfork");
 	fork_beside(hold_and_churn_until_stopped, child_allocates);
@@ -383,17 +374,16 @@ static void *fork_only(void *unused)
 	return unused;
 }
 
-/* All that the program's second thread does is to fork, while the first is inside of malloc. */
-static void fork_alone(void)
+/* The program's second thread only forks, while the first is inside malloc. */
+CORNER(fork_alone)
 {
-	pthread_t thread;
 	stopping = 0;
-	CORNER_CHECK(pthread_create(&thread, NULL, fork_only, NULL) == 0, "no thread");
+	corner_start(1, fork_only, NULL);
 	(void)churn_until_stopped(NULL);
-	(void)pthread_join(thread, NULL);
+	corner_join();
 }
 
-static void fork_spawn(void)
+CORNER(fork_spawn)
 {
 	extern char **environ;
 	crowd_start(churn_until_stopped);
@@ -410,34 +400,12 @@ static void fork_spawn(void)
 	crowd_stop();
 }
 
-/* A program with one thread, and a child that lives on after it, as a daemon does. */
-static void fork_single(void)
+/* A program with one thread whose child lives on, as a daemon does. */
+CORNER(fork_single)
 {
 	churn(1, 1000);
 	for (int i = 0; i < 30; i++) {
 		corner_child(child_starts, NULL, HANG_SECONDS);
 		corner_child(child_flushes, NULL, HANG_SECONDS);
 	}
-}
-
-static const struct corner corners[] = {
-	{ "fork_single", fork_single },
-	{ "fork_allocating", fork_allocating },
-	{ "fork_stdio", fork_stdio },
-	{ "fork_getline", fork_getline },
-	{ "fork_ending", fork_ending },
-	{ "fork_child_threads", fork_child_threads },
-	{ "fork_child_frees", fork_child_frees },
-	{ "fork_beside_caches", fork_beside_caches },
-	{ "fork_nested", fork_nested },
-	{ "fork_in_threads", fork_in_threads },
-	{ "fork_atfork", fork_atfork },
-	{ "fork_ordered", fork_ordered },
-	{ "fork_alone", fork_alone },
-	{ "fork_spawn", fork_spawn },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,5 +1,5 @@
 /*
- * corner_jemalloc.c - mallocx and its family: sizes, alignments, zeroes, arenas, thread caches.
+ * corner_jemalloc.c - mallocx and its family: sizes, alignments, zeroing, arenas, thread caches.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -11,7 +11,7 @@
 #define BLOCKS 500
 #define FAR 65536
 
-/* jemalloc's numbers: programs have them compiled in. */
+/* jemalloc's values, which are compiled into programs. */
 _Static_assert(MALLOCX_ZERO == 0x40 && MALLOCX_LG_ALIGN(6) == 6, "flags");
 _Static_assert(MALLOCX_TCACHE_NONE == 0x100 && MALLOCX_TCACHE(0) == 0x200, "thread caches");
 _Static_assert(MALLOCX_ARENA(0) == 0x100000 && MALLOCX_ARENA(3) == 0x400000, "arenas");
@@ -51,18 +51,16 @@ static void one_of_each(int more_flags)
 	}
 }
 
-static void sizes_and_alignments(void)
+JE_CORNER(sizes_and_alignments)
 {
-	je_must_be_there();
 	one_of_each(0);
 	one_of_each(MALLOCX_TCACHE_NONE);
 	CORNER_CHECK(MALLOCX_ALIGN(1) == 0 && MALLOCX_ALIGN(4096) == 12, "MALLOCX_ALIGN");
 	CORNER_CHECK(MALLOCX_ALIGN((size_t)1 << 40) == 40, "MALLOCX_ALIGN of 1 TiB");
 }
 
-static void too_much(void)
+JE_CORNER(too_much)
 {
-	je_must_be_there();
 	size_t most = (size_t)7 << 60;
 	CORNER_CHECK(nallocx(corner_opaque(most), 0) == most, "nallocx of the largest class");
 	CORNER_CHECK(nallocx(corner_opaque(most + 1), 0) == 0, "nallocx beyond");
@@ -86,9 +84,8 @@ static bool is_zero(const char *block, size_t from, size_t to)
 	return true;
 }
 
-static void zeroes(void)
+JE_CORNER(zeroes)
 {
-	je_must_be_there();
 	static const int flags[] = { 0, MALLOCX_TCACHE_NONE, MALLOCX_LG_ALIGN(13) };
 	for (unsigned step = 0; step < 90; step++) {
 		for (unsigned i = 0; i < 3; i++) {
@@ -104,7 +101,7 @@ static void zeroes(void)
 	}
 }
 
-/* A walk of sizes: what was in it stays, what is more is zero where that is asked for. */
+/* Resize through many sizes: the contents stay, and added bytes are zero if that was asked for. */
 static void walk_sizes(int flags)
 {
 	size_t size = 10;
@@ -130,9 +127,8 @@ static void walk_sizes(int flags)
 	dallocx(block, flags);
 }
 
-static void rallocx_keeps(void)
+JE_CORNER(rallocx_keeps)
 {
-	je_must_be_there();
 	walk_sizes(0);
 	walk_sizes(MALLOCX_ZERO);
 	walk_sizes(MALLOCX_TCACHE_NONE);
@@ -143,9 +139,8 @@ static void rallocx_keeps(void)
 	dallocx(made, 0);
 }
 
-static void xallocx_in_place(void)
+JE_CORNER(xallocx_in_place)
 {
-	je_must_be_there();
 	char *small = mallocx(100, 0);
 	size_t has = sallocx(small, 0);
 	CORNER_CHECK(xallocx(small, has, 0, 0) == has, "a small block stays");
@@ -175,9 +170,8 @@ static unsigned new_arena(void)
 	return je_unsigned("arenas.create");
 }
 
-static void arenas_by_number(void)
+JE_CORNER(arenas_by_number)
 {
-	je_must_be_there();
 	unsigned arena = new_arena();
 	static void *blocks[BLOCKS];
 	int flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE;
@@ -196,9 +190,8 @@ static void arenas_by_number(void)
 	dallocx(moved, flags);
 }
 
-static void explicit_caches(void)
+JE_CORNER(explicit_caches)
 {
-	je_must_be_there();
 	unsigned caches[3];
 	static void *blocks[BLOCKS];
 	for (unsigned i = 0; i < 3; i++) {
@@ -224,10 +217,9 @@ static void explicit_caches(void)
 	CORNER_CHECK(je_unsigned("tcache.create") <= caches[2], "numbers come again");
 }
 
-/* As a store does that keeps its values in an arena: one cache for its one arena. */
-static void explicit_cache_of_an_arena(void)
+/* As a store does that keeps its values in one arena: one cache for that arena. */
+JE_CORNER(explicit_cache_of_an_arena)
 {
-	je_must_be_there();
 	unsigned arena = new_arena();
 	unsigned cache = je_unsigned("tcache.create");
 	int flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE(cache);
@@ -258,9 +250,8 @@ static void use_in_child(void *argument)
 	je_write("tcache.destroy", argument, sizeof(unsigned));
 }
 
-static void explicit_caches_and_fork(void)
+JE_CORNER(explicit_caches_and_fork)
 {
-	je_must_be_there();
 	unsigned cache = je_unsigned("tcache.create");
 	corner_threads(1, from_child_cache, &cache);
 	corner_child(use_in_child, &cache, 20);
@@ -285,26 +276,7 @@ static void *from_all(void *unused)
 	return NULL;
 }
 
-static void threads_together(void)
+JE_CORNER(threads_together)
 {
-	je_must_be_there();
 	corner_threads(6, from_all, NULL);
-}
-
-static const struct corner corners[] = {
-	{ "sizes_and_alignments", sizes_and_alignments },
-	{ "too_much", too_much },
-	{ "zeroes", zeroes },
-	{ "rallocx_keeps", rallocx_keeps },
-	{ "xallocx_in_place", xallocx_in_place },
-	{ "arenas_by_number", arenas_by_number },
-	{ "explicit_caches", explicit_caches },
-	{ "explicit_cache_of_an_arena", explicit_cache_of_an_arena },
-	{ "explicit_caches_and_fork", explicit_caches_and_fork },
-	{ "threads_together", threads_together },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -67,7 +67,7 @@ __attribute__((constructor(101))) void constructed()
 	free(malloc(100000));
 }
 
-/* After main, when much has gone: what was allocated before main, and new blocks. */
+/* After main, when much is destroyed: blocks from before main are used, and new ones. */
 __attribute__((destructor(101))) void destructed()
 {
 	if (!late_wanted)
@@ -101,7 +101,7 @@ void at_exit()
 		(void)atexit([] { free(malloc(1234)); });
 }
 
-void before_main()
+CORNER(before_main)
 {
 	check_and_free(early_blocks, 1);
 	check_and_free(constructed_blocks, 1);
@@ -113,7 +113,7 @@ void exits(void *)
 	(void)atexit(at_exit);
 }
 
-void after_exit()
+CORNER(after_exit)
 {
 	for (int i = 0; i < 10; i++)
 		corner_child(exits, nullptr, 20);
@@ -126,7 +126,7 @@ void *allocate_for_ever(void *)
 	return nullptr;
 }
 
-/* Threads go on to allocate while the process ends. */
+/* Threads keep allocating while the process ends. */
 void exits_beside_threads(void *)
 {
 	for (int i = 0; i < 4; i++) {
@@ -138,7 +138,7 @@ void exits_beside_threads(void *)
 	exits(nullptr);
 }
 
-void after_exit_beside_threads()
+CORNER(after_exit_beside_threads)
 {
 	for (int i = 0; i < 20; i++)
 		corner_child(exits_beside_threads, nullptr, 20);
@@ -191,7 +191,7 @@ void *end_in_rounds(void *only_free)
 	return nullptr;
 }
 
-void tsd_rounds()
+CORNER(tsd_rounds)
 {
 	for (unsigned i = 0; i < 4; i++)
 		CORNER_CHECK(pthread_key_create(&keys[i], end_round) == 0, "no key");
@@ -216,14 +216,14 @@ void *use_thread_local(void *)
 	return nullptr;
 }
 
-void thread_local_objects()
+CORNER(thread_local_objects)
 {
 	for (int i = 0; i < 100; i++)
 		corner_threads(4, use_thread_local, nullptr);
 	(void)use_thread_local(nullptr);
 }
 
-/* A program that has taken all keys: a malloc that wants one must get along without. */
+/* The program has taken all keys: a malloc that wants one must work without. */
 void *malloc_a_little(void *)
 {
 	unsigned char *blocks[early_count];
@@ -232,7 +232,7 @@ void *malloc_a_little(void *)
 	return nullptr;
 }
 
-void keys_exhausted()
+CORNER(keys_exhausted)
 {
 	unsigned taken = 0;
 	pthread_key_t key;
@@ -250,7 +250,7 @@ void exits_quickly(void *)
 	std::quick_exit(0);
 }
 
-void quick_exits()
+CORNER(quick_exits)
 {
 	corner_child(exits_quickly, nullptr, 20);
 }
@@ -267,26 +267,10 @@ void exits_in_thread(void *)
 	corner_threads(1, exit_from_thread, nullptr);
 }
 
-void exit_in_thread()
+CORNER(exit_in_thread)
 {
 	for (int i = 0; i < 20; i++)
 		corner_child(exits_in_thread, nullptr, 20);
 }
 
-const corner corners[] = {
-	{ "before_main", before_main },
-	{ "after_exit", after_exit },
-	{ "after_exit_beside_threads", after_exit_beside_threads },
-	{ "exit_in_thread", exit_in_thread },
-	{ "quick_exits", quick_exits },
-	{ "tsd_rounds", tsd_rounds },
-	{ "thread_local_objects", thread_local_objects },
-	{ "keys_exhausted", keys_exhausted },
-};
-
 } // namespace
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
-}

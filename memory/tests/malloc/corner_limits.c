@@ -1,5 +1,5 @@
 /*
- * corner_limits.c - alignment, more bytes than there are, zero bytes, errno: of every call.
+ * corner_limits.c - alignment, oversized requests, zero bytes, errno: of every call.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static void check_aligned(const char *call, const void *block, size_t size, size
 		     alignment, block);
 }
 
-static void align_sixteen(void)
+CORNER(align_sixteen)
 {
 	for (size_t size = 16; size < (size_t)4 << 20; size += 1 + size / 7) {
 		void *blocks[9];
@@ -51,8 +51,8 @@ static void align_sixteen(void)
 	}
 }
 
-/* Not asked for, but good to know: what smaller blocks get, and how many bytes there are. */
-static void align_below_sixteen(void)
+/* Informative only: the alignment and usable size of smaller blocks. */
+CORNER(align_below_sixteen)
 {
 	size_t worst[16], usable[16];
 	for (size_t size = 1; size < 16; size++) {
@@ -84,15 +84,15 @@ static void ask_thrice(size_t alignment, size_t size)
 		free(three[i]);
 }
 
-static void align_asked_for(void)
+CORNER(align_asked_for)
 {
 	for (size_t alignment = 8; alignment <= (size_t)32 << 20; alignment *= 2)
 		for (size_t size = 1; size < (size_t)1 << 20; size = size * 3 + 5)
 			ask_thrice(alignment, size);
 }
 
-/* A block of its own alignment's size may come from the slab of that size, if that is aligned. */
-static void align_own_size(void)
+/* A block whose size is its alignment may come from the slab of that size, if that is aligned. */
+CORNER(align_own_size)
 {
 	for (int round = 0; round < 40; round++) {
 		for (size_t alignment = 16; alignment <= (size_t)2 << 20; alignment *= 2) {
@@ -107,7 +107,7 @@ static void align_own_size(void)
 	}
 }
 
-static void align_refused(void)
+CORNER(align_refused)
 {
 	static const size_t wrong[] = { 0, 1, 2, 4, 3, 12, 24, 100, 4097 };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -118,7 +118,7 @@ static void align_refused(void)
 	}
 }
 
-static void align_odd(void)
+CORNER(align_odd)
 {
 	void *block = memalign(corner_opaque(24), 100);
 	corner_note("memalign(24): %s", block == NULL                ? strerror(errno)
@@ -127,13 +127,13 @@ static void align_odd(void)
 	free(block);
 }
 
-static void large_malloc(void)
+CORNER(large_malloc)
 {
 	for (size_t i = 0; i < TOO_LARGE_COUNT; i++)
 		must_refuse("malloc", malloc(corner_opaque(too_large[i])), too_large[i]);
 }
 
-static void large_calloc(void)
+CORNER(large_calloc)
 {
 	for (size_t i = 0; i < TOO_LARGE_COUNT; i++) {
 		size_t size = too_large[i];
@@ -149,7 +149,7 @@ static void large_calloc(void)
 	must_refuse("calloc(2^32 + 1, 2^32)", calloc(root + 1, root), 0);
 }
 
-static void large_realloc(void)
+CORNER(large_realloc)
 {
 	for (size_t old = 16; old < (size_t)8 << 20; old *= 8) {
 		unsigned char *block = malloc(old);
@@ -170,7 +170,7 @@ static void large_realloc(void)
 	must_refuse("realloc(NULL, n)", realloc(NULL, corner_opaque(TOO_LARGE)), TOO_LARGE);
 }
 
-static void large_memalign(void)
+CORNER(large_memalign)
 {
 	for (size_t alignment = 8; alignment <= SIZE_MAX / 4 + 1; alignment *= 2) {
 		for (size_t i = 0; i < TOO_LARGE_COUNT; i++) {
@@ -181,7 +181,7 @@ static void large_memalign(void)
 	}
 }
 
-static void large_posix_memalign(void)
+CORNER(large_posix_memalign)
 {
 	for (size_t alignment = 8; alignment <= SIZE_MAX / 4 + 1; alignment *= 2) {
 		for (size_t i = 0; i < TOO_LARGE_COUNT; i++) {
@@ -195,8 +195,8 @@ static void large_posix_memalign(void)
 	}
 }
 
-/* Nobody has that much; the sum of alignment and size must not wrap around. */
-static void large_alignment(void)
+/* No machine has that much; the sum of alignment and size must not wrap around. */
+CORNER(large_alignment)
 {
 	for (size_t alignment = SIZE_MAX / 2 + 1; alignment >= (size_t)1 << 48; alignment /= 2) {
 		for (size_t size = 1; size < (size_t)1 << 32; size *= 37) {
@@ -211,8 +211,8 @@ static void large_alignment(void)
 	}
 }
 
-/* POSIX leaves it open; glibc leaves ENOMEM, and its own tests ask for that. */
-static void errno_posix_memalign(void)
+/* POSIX leaves errno unspecified; glibc sets ENOMEM, and its own tests require that. */
+CORNER(errno_posix_memalign)
 {
 	void *block = NULL;
 	errno = 0;
@@ -221,19 +221,19 @@ static void errno_posix_memalign(void)
 	CORNER_CHECK(errno == ENOMEM, "it left errno %d", errno);
 }
 
-static void large_valloc(void)
+CORNER(large_valloc)
 {
 	for (size_t i = 0; i < TOO_LARGE_COUNT; i++)
 		must_refuse("valloc", valloc(corner_opaque(too_large[i])), too_large[i]);
 }
 
-static void large_pvalloc(void)
+CORNER(large_pvalloc)
 {
 	for (size_t i = 0; i < TOO_LARGE_COUNT; i++)
 		must_refuse("pvalloc", pvalloc(corner_opaque(too_large[i])), too_large[i]);
 }
 
-static void valloc_pages(void)
+CORNER(valloc_pages)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	for (size_t size = 1; size < 20 * page; size += 777) {
@@ -249,7 +249,7 @@ static void valloc_pages(void)
 	}
 }
 
-static void zero_bytes(void)
+CORNER(zero_bytes)
 {
 	size_t nothing = corner_opaque(0);
 	void *blocks[] = { malloc(nothing),           malloc(nothing),        calloc(nothing, 8),
@@ -265,8 +265,8 @@ static void zero_bytes(void)
 		free(blocks[i]);
 }
 
-/* free(p) gives errno back as it was, also where it unmaps. */
-static void errno_free(void)
+/* free(p) keeps errno, also where it unmaps. */
+CORNER(errno_free)
 {
 	free(NULL);
 	for (size_t size = 1; size < (size_t)300 << 20; size = size * 3 + 1) {
@@ -281,30 +281,4 @@ static void errno_free(void)
 		free(block);
 		CORNER_CHECK(errno == 4711, "free of an aligned block left errno %d", errno);
 	}
-}
-
-static const struct corner corners[] = {
-	{ "align_sixteen", align_sixteen },
-	{ "align_below_sixteen", align_below_sixteen },
-	{ "align_asked_for", align_asked_for },
-	{ "align_own_size", align_own_size },
-	{ "align_refused", align_refused },
-	{ "align_odd", align_odd },
-	{ "large_malloc", large_malloc },
-	{ "large_calloc", large_calloc },
-	{ "large_realloc", large_realloc },
-	{ "large_memalign", large_memalign },
-	{ "large_posix_memalign", large_posix_memalign },
-	{ "large_alignment", large_alignment },
-	{ "large_valloc", large_valloc },
-	{ "large_pvalloc", large_pvalloc },
-	{ "errno_posix_memalign", errno_posix_memalign },
-	{ "errno_free", errno_free },
-	{ "valloc_pages", valloc_pages },
-	{ "zero_bytes", zero_bytes },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,8 +1,7 @@
 /*
- * corner_mallctl.c - mallctl: names and numbers, what is refused, sums, and what is printed.
+ * corner_mallctl.c - mallctl: names and MIBs, what is refused, sums, and what is printed.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static int read_with(const char *name, size_t length)
 	return mallctl(name, place, &length, NULL, 0);
 }
 
-static void wrong_lengths(void)
+JE_CORNER(wrong_lengths)
 {
 	static const char *const names[] = { "epoch",
 					     "version",
@@ -34,7 +33,6 @@ static void wrong_lengths(void)
 					     "stats.arenas.0.pactive",
 					     "thread.arena",
 					     "background_thread" };
-	je_must_be_there();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		CORNER_CHECK(read_with(names[i], 3) == EINVAL, "%s in 3 bytes", names[i]);
 		CORNER_CHECK(read_with(names[i], 0) == EINVAL, "%s in no bytes", names[i]);
@@ -53,7 +51,7 @@ static void wrong_lengths(void)
 	CORNER_CHECK(je_bool("thread.tcache.enabled"), "and it stays as it was");
 }
 
-static void unknown_names(void)
+JE_CORNER(unknown_names)
 {
 	/* clang-format off */
 	static const char *const names[] = {
@@ -65,7 +63,6 @@ static void unknown_names(void)
 	};
 	/* clang-format on */
 	static const char *const parts[] = { "stats", "arenas", "arenas.bin", "arenas.bin.0" };
-	je_must_be_there();
 	size_t mib[8];
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		CORNER_CHECK(mallctl(parts[i], NULL, NULL, NULL, 0) == ENOENT, "\"%s\"", parts[i]);
@@ -78,7 +75,7 @@ static void unknown_names(void)
 	}
 }
 
-static void read_only_and_write_only(void)
+JE_CORNER(read_only_and_write_only)
 {
 	static const char *const read_only[] = { "version",          "config.debug",
 						 "opt.tcache",       "arenas.page",
@@ -87,7 +84,6 @@ static void read_only_and_write_only(void)
 						 "thread.allocated", "tcache.create" };
 	static const char *const done[] = { "arena.0.purge", "arena.0.decay",
 					    "thread.tcache.flush" };
-	je_must_be_there();
 	uint64_t value = 0;
 	size_t length = sizeof(value);
 	for (size_t i = 0; i < sizeof(read_only) / sizeof(read_only[0]); i++)
@@ -104,7 +100,7 @@ static void read_only_and_write_only(void)
 	CORNER_CHECK(mallctl("tcache.flush", NULL, NULL, NULL, 0) != 0, "flush of nothing");
 }
 
-static void values_have_their_types(void)
+JE_CORNER(values_have_their_types)
 {
 	static const char *const of_unsigned[] = { "arenas.narenas", "arenas.nbins",
 						   "opt.narenas",    "arenas.nlextents",
@@ -131,7 +127,6 @@ static void values_have_their_types(void)
 		"opt.background_thread", "background_thread", "arena.0.initialized",
 		"thread.tcache.enabled"
 	};
-	je_must_be_there();
 	for (size_t i = 0; i < sizeof(of_unsigned) / sizeof(of_unsigned[0]); i++)
 		(void)je_unsigned(of_unsigned[i]);
 	for (size_t i = 0; i < sizeof(of_size) / sizeof(of_size[0]); i++)
@@ -149,9 +144,8 @@ static void values_have_their_types(void)
 	CORNER_CHECK(je_bool("arena.0.initialized"), "arena.0.initialized");
 }
 
-static void numbers_for_names(void)
+JE_CORNER(numbers_for_names)
 {
-	je_must_be_there();
 	size_t mib[6], length = 6;
 	unsigned bins = je_unsigned("arenas.nbins");
 	CORNER_CHECK(mallctlnametomib("arenas.bin.0.size", mib, &length) == 0 && length == 4 &&
@@ -182,9 +176,8 @@ static void numbers_for_names(void)
 
 /* ---- size classes ---- */
 
-static void classes_are_true(void)
+JE_CORNER(classes_are_true)
 {
-	je_must_be_there();
 	size_t before = 0;
 	for (unsigned bin = 0; bin < je_unsigned("arenas.nbins"); bin++) {
 		size_t size = je_size(je_name("arenas.bin.%u.size", bin));
@@ -208,9 +201,8 @@ static void classes_are_true(void)
 
 /* ---- sums ---- */
 
-static void sums_are_true(void)
+JE_CORNER(sums_are_true)
 {
-	je_must_be_there();
 	je_refresh();
 	size_t before = je_size("stats.allocated"), active = je_size("stats.active");
 	size_t bytes = 0;
@@ -237,9 +229,8 @@ static void sums_are_true(void)
 		     je_size("stats.allocated") - before);
 }
 
-static void epochs(void)
+JE_CORNER(epochs)
 {
-	je_must_be_there();
 	uint64_t first = je_uint64("epoch"), second = 7;
 	size_t length = sizeof(second);
 	uint64_t any = 100;
@@ -251,42 +242,31 @@ static void epochs(void)
 
 /* ---- the rest ---- */
 
-static unsigned task_count(void)
-{
-	unsigned count = 0;
-	DIR *tasks = opendir("/proc/self/task");
-	while (tasks != NULL && readdir(tasks) != NULL)
-		count++;
-	(void)closedir(tasks);
-	return count - 2;
-}
-
 static bool becomes(unsigned tasks)
 {
-	for (unsigned i = 0; i < 50 && task_count() != tasks; i++)
+	for (unsigned i = 0; i < 50 && corner_task_count() != tasks; i++)
 		(void)usleep(100000);
-	return task_count() == tasks;
+	return corner_task_count() == tasks;
 }
 
-static void background_thread(void)
+JE_CORNER(background_thread)
 {
-	je_must_be_there();
 	bool on = true, off = false;
-	CORNER_CHECK(task_count() == 1, "%u threads", task_count());
+	CORNER_CHECK(corner_task_count() == 1, "%u threads", corner_task_count());
 	je_write("background_thread", &off, sizeof(off));
 	CORNER_CHECK(!je_bool("background_thread"), "off");
 	for (unsigned round = 0; round < 2; round++) {
 		je_write("background_thread", &on, sizeof(on));
 		CORNER_CHECK(je_bool("background_thread") && becomes(2), "on: %u threads",
-			     task_count());
+			     corner_task_count());
 		je_write("background_thread", &off, sizeof(off));
 		CORNER_CHECK(!je_bool("background_thread") && becomes(1), "off: %u threads",
-			     task_count());
+			     corner_task_count());
 	}
 	je_write("background_thread", &on, sizeof(on));
 	je_write("background_thread", &off, sizeof(off));
 	je_write("background_thread", &on, sizeof(on));
-	CORNER_CHECK(becomes(2), "on, off, on at once: %u threads", task_count());
+	CORNER_CHECK(becomes(2), "on, off, on at once: %u threads", corner_task_count());
 }
 
 struct text {
@@ -303,9 +283,8 @@ static void add_text(void *context, const char *piece)
 	text->length += length;
 }
 
-static void stats_printed(void)
+JE_CORNER(stats_printed)
 {
-	je_must_be_there();
 	static struct text text;
 	malloc_stats_print(add_text, &text, NULL);
 	CORNER_CHECK(strncmp(text.bytes, "___ Begin jemalloc statistics ___\n", 34) == 0, "begins");
@@ -325,22 +304,4 @@ static void stats_printed(void)
 	CORNER_CHECK(strstr(text.bytes, "\"allocated\":") != NULL, "JSON without allocated");
 	CORNER_CHECK(strstr(text.bytes, ",}") == NULL, "a comma before the end");
 	CORNER_CHECK(strstr(text.bytes, "{,") == NULL, "a comma at the beginning");
-}
-
-static const struct corner corners[] = {
-	{ "wrong_lengths", wrong_lengths },
-	{ "unknown_names", unknown_names },
-	{ "read_only_and_write_only", read_only_and_write_only },
-	{ "values_have_their_types", values_have_their_types },
-	{ "numbers_for_names", numbers_for_names },
-	{ "classes_are_true", classes_are_true },
-	{ "sums_are_true", sums_are_true },
-	{ "epochs", epochs },
-	{ "background_thread", background_thread },
-	{ "stats_printed", stats_printed },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

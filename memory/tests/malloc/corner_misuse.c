@@ -1,8 +1,8 @@
 /*
- * corner_misuse.c - free of what is not a live block: the process must end by abort, with one
- * line on stderr that names the pointer. Each misuse runs in a child, which then goes on: it
- * allocates blocks of that size and frees them. To abort later is good enough if the pointer was
- * not given out in between, and "late" if it was; what happens instead is told.
+ * corner_misuse.c - free of a pointer that is not a live block: the process must abort, after one
+ * line on stderr that names the pointer. Each misuse runs in a child, which then allocates and
+ * frees blocks of that size. Aborting later is "ok" if the pointer was not returned in between, and
+ * "late" if it was. Any other outcome fails and is described.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -27,17 +27,17 @@
 
 #define AFTERWARDS 3000
 
-/* Shared with the child. */
+/* In memory shared with the child. */
 struct story {
-	void *named;       /* the line must hold this pointer */
-	size_t size;       /* of blocks like it */
-	unsigned rightful; /* how often it may be among the live blocks afterwards */
-	unsigned given;    /* and how often it was */
+	void *named;       /* the line must contain this pointer */
+	size_t size;       /* the size of blocks to allocate afterwards */
+	unsigned rightful; /* how often malloc may return it afterwards */
+	unsigned given;    /* how often it did */
 	bool later;        /* the misuse itself has returned */
 };
 static struct story *story;
 
-/* Notes the pointer, and hides from the compiler what it is. */
+/* Note the pointer, and hide it from the compiler. */
 static void *name(void *pointer)
 {
 	story->named = pointer;
@@ -128,6 +128,20 @@ static void must_abort(void (*misuse)(void))
 	judge(status, text, length);
 }
 
+/* A subtest whose body must abort. */
+#define MISUSE(what)                   \
+	static void do_##what(void);   \
+	CORNER(what)                   \
+	{                              \
+		must_abort(do_##what); \
+	}                              \
+	static void do_##what(void)
+#define MISUSE_CALL(what, call) \
+	MISUSE(what)            \
+	{                       \
+		call;           \
+	}
+
 static void *name_for_twice(size_t size)
 {
 	story->size = size;
@@ -142,7 +156,7 @@ static void twice(size_t size)
 	free(corner_opaque_pointer(block));
 }
 
-/* So many that the first left every small cache; the block itself is not given out again. */
+/* So many frees follow that the block leaves every small cache; it is not allocated again. */
 static void twice_later(size_t size, unsigned others)
 {
 	void **blocks = mmap(NULL, others * sizeof(*blocks), PROT_READ | PROT_WRITE,
@@ -156,38 +170,14 @@ static void twice_later(size_t size, unsigned others)
 	free(corner_opaque_pointer(block));
 }
 
-static void twice_small(void)
-{
-	twice(40);
-}
-static void twice_smallest(void)
-{
-	twice(1);
-}
-static void twice_medium(void)
-{
-	twice(3000);
-}
-static void twice_large(void)
-{
-	twice(100000);
-}
-static void twice_huge(void)
-{
-	twice((size_t)50 << 20);
-}
-static void twice_after_few(void)
-{
-	twice_later(40, 3);
-}
-static void twice_after_many(void)
-{
-	twice_later(40, 5000);
-}
-static void twice_large_later(void)
-{
-	twice_later(100000, 20);
-}
+MISUSE_CALL(twice_small, twice(40))
+MISUSE_CALL(twice_smallest, twice(1))
+MISUSE_CALL(twice_medium, twice(3000))
+MISUSE_CALL(twice_large, twice(100000))
+MISUSE_CALL(twice_huge, twice((size_t)50 << 20))
+MISUSE_CALL(twice_after_few, twice_later(40, 3))
+MISUSE_CALL(twice_after_many, twice_later(40, 5000))
+MISUSE_CALL(twice_large_later, twice_later(100000, 20))
 
 static void *free_it(void *block)
 {
@@ -202,14 +192,14 @@ static void free_elsewhere(void *block)
 	(void)pthread_join(thread, NULL);
 }
 
-static void twice_other_thread(void)
+MISUSE(twice_other_thread)
 {
 	void *block = name_for_twice(40);
 	free(block);
 	free_elsewhere(corner_opaque_pointer(block));
 }
 
-static void twice_both_threads(void)
+MISUSE(twice_both_threads)
 {
 	void *block = name_for_twice(40);
 	free_elsewhere(block);
@@ -222,99 +212,72 @@ static void inside(char *block, size_t size, size_t offset)
 	free(name(block + offset));
 }
 
-static void inside_small(void)
-{
-	inside(malloc(200), 200, 16);
-}
-static void inside_odd(void)
-{
-	inside(malloc(200), 200, 1);
-}
-static void inside_large(void)
-{
-	inside(malloc(100000), 100000, 4096);
-}
-static void inside_huge(void)
-{
-	inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20);
-}
-static void inside_aligned(void)
-{
-	inside(memalign(4096, 8192), 8192, 64);
-}
+MISUSE_CALL(inside_small, inside(malloc(200), 200, 16))
+MISUSE_CALL(inside_odd, inside(malloc(200), 200, 1))
+MISUSE_CALL(inside_large, inside(malloc(100000), 100000, 4096))
+MISUSE_CALL(inside_huge, inside(malloc((size_t)50 << 20), (size_t)50 << 20, 2 << 20))
+MISUSE_CALL(inside_aligned, inside(memalign(4096, 8192), 8192, 64))
 
-/* Into the middle of a slab, where no block begins: of a class that is no power of two. */
-static void inside_next(void)
+/* Inside a slab of a class that is not a power of two, where no block begins. */
+MISUSE(inside_next)
 {
 	(void)malloc(200);
 	inside(malloc(200), 200, 200 - 8);
 }
 
-static void foreign_stack(void)
+MISUSE(foreign_stack)
 {
 	char buffer[200];
 	memset(buffer, 0, sizeof(buffer));
 	free(name(buffer + 16 - (uintptr_t)buffer % 16 + 32));
 }
 
-static void foreign_data(void)
+MISUSE(foreign_data)
 {
 	static _Alignas(16) char data[200] = { 1 };
 	free(name(data + 32));
 }
 
-static void foreign_mapped(void)
+MISUSE(foreign_mapped)
 {
 	char *mapped = mmap(NULL, (size_t)1 << 20, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	free(name(mapped + 16));
 }
 
-static void foreign_mapped_start(void)
+MISUSE(foreign_mapped_start)
 {
 	free(name(mmap(NULL, (size_t)8 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0)));
 }
 
-static void foreign_text(void)
-{
-	free(name((void *)(uintptr_t)must_abort));
-}
-static void foreign_low(void)
-{
-	free(name((void *)(uintptr_t)0x1230));
-}
+MISUSE_CALL(foreign_text, free(name((void *)(uintptr_t)must_abort)))
+MISUSE_CALL(foreign_low, free(name((void *)(uintptr_t)0x1230)))
 
-/* No address of a process at all, and one with the uppermost bit. */
-static void foreign_wild(void)
-{
-	free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50)));
-}
-static void foreign_kernel(void)
-{
-	free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670)));
-}
+/* A value that cannot be an address, and one with the highest bit set. */
+MISUSE_CALL(foreign_wild, free(name((void *)(uintptr_t)UINT64_C(0x5a5a5a5a5a5a5a50))))
+MISUSE_CALL(foreign_kernel, free(name((void *)(uintptr_t)UINT64_C(0xffff800012345670))))
 
-static void realloc_freed(void)
+MISUSE(realloc_freed)
 {
 	void *block = name_for_twice(40);
 	free(block);
 	(void)!realloc(corner_opaque_pointer(block), 100);
 }
 
-static void realloc_foreign(void)
+MISUSE(realloc_foreign)
 {
 	static _Alignas(16) char data[200] = { 1 };
 	(void)!realloc(name(data + 32), 400);
 }
 
-static void realloc_inside(void)
+MISUSE(realloc_inside)
 {
 	story->size = 200;
 	(void)!realloc(name((char *)malloc(200) + 16), 400);
 }
 
-/* A crash handler that allocates, as many do: it must get through. */
+/* A crash handler that allocates, as many do: it must complete. */
 static void allocate_and_leave(int signal_number)
 {
 	static const char done[] = "handler done\n";
@@ -327,7 +290,7 @@ static void allocate_and_leave(int signal_number)
 
 static char *kept_before;
 
-/* The same with all there is of calls, and a fork: the child, too. */
+/* The same with every call, and with a fork whose child allocates, too. */
 static void call_all_and_leave(int signal_number)
 {
 	unsigned char *block = NULL;
@@ -380,11 +343,11 @@ static void run_with_handler(void (*handler)(int), void (*misuse)(void))
 
 static void twice_huge_and_small(void)
 {
-	twice_huge();
-	twice_small();
+	do_twice_huge();
+	do_twice_small();
 }
 
-static void handler_allocates(void)
+CORNER(handler_allocates)
 {
 	run_with_handler(allocate_and_leave, twice_huge_and_small);
 }
@@ -400,7 +363,7 @@ static void *free_twice_and_stay(void *opaque)
 	return NULL;
 }
 
-/* Another thread's mistake is noticed by one that empties its ring, with locks. */
+/* Another thread's mistake is detected by a thread that empties its ring and holds locks. */
 static void twice_in_another_ring(void)
 {
 	pthread_t thread;
@@ -414,36 +377,7 @@ static void twice_in_another_ring(void)
 	(void)sleep(3);
 }
 
-static void handler_allocates_in_locks(void)
+CORNER(handler_allocates_in_locks)
 {
 	run_with_handler(call_all_and_leave, twice_in_another_ring);
-}
-
-#define MISUSE(what)                  \
-	static void must_##what(void) \
-	{                             \
-		must_abort(what);     \
-	}
-#define MISUSES(each)                                                                              \
-	each(twice_small) each(twice_smallest) each(twice_medium) each(twice_large) each(          \
-		twice_huge) each(twice_after_few) each(twice_after_many) each(twice_large_later)   \
-		each(twice_other_thread) each(twice_both_threads) each(inside_small) each(         \
-			inside_odd) each(inside_next) each(inside_large) each(inside_huge)         \
-			each(inside_aligned) each(foreign_stack) each(foreign_data)                \
-				each(foreign_mapped) each(foreign_mapped_start) each(foreign_text) \
-					each(foreign_low) each(foreign_wild) each(foreign_kernel)  \
-						each(realloc_freed) each(realloc_foreign)          \
-							each(realloc_inside)
-
-MISUSES(MISUSE)
-
-#define ENTRY(what) { #what, must_##what },
-static const struct corner corners[] = {
-	MISUSES(ENTRY){ "handler_allocates", handler_allocates },
-	{ "handler_allocates_in_locks", handler_allocates_in_locks },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,5 +1,5 @@
 /*
- * corner_numbers.c - mallinfo and its kin: they are of the malloc that runs, and tell the truth.
+ * corner_numbers.c - mallinfo and related calls belong to the malloc that runs, and are correct.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static const char *object_of(const char *symbol)
 	return info.dli_fname;
 }
 
-/* A call that another malloc answers knows nothing of our blocks. */
+/* A call in another object would know nothing of our blocks. */
 static void must_be_own(const char *const *symbols)
 {
 	const char *own = object_of("malloc");
@@ -39,7 +39,7 @@ static void must_be_own(const char *const *symbols)
 			     object_of(*symbols));
 }
 
-static void calls_in_one_object(void)
+CORNER(calls_in_one_object)
 {
 	static const char *const symbols[] = { "free",
 					       "calloc",
@@ -55,7 +55,7 @@ static void calls_in_one_object(void)
 	must_be_own(symbols);
 }
 
-static void reports_in_one_object(void)
+CORNER(reports_in_one_object)
 {
 	static const char *const symbols[] = { "mallinfo2", "mallinfo",     "malloc_trim",
 					       "mallopt",   "malloc_stats", "malloc_info",
@@ -63,8 +63,8 @@ static void reports_in_one_object(void)
 	must_be_own(symbols);
 }
 
-/* C23: to be called where they are; glibc has them since 2.43. */
-static void free_sized_calls(void)
+/* C23 calls, looked up at run time; glibc has them since 2.43. */
+CORNER(free_sized_calls)
 {
 	void (*free_sized)(void *, size_t) = NULL;
 	void (*free_aligned_sized)(void *, size_t, size_t) = NULL;
@@ -86,7 +86,7 @@ static void free_sized_calls(void)
 	CORNER_CHECK(corner_resident_bytes() < before + ((size_t)24 << 20), "they free nothing");
 }
 
-/* Bytes in use: glibc counts mapped blocks apart, others count all in one. */
+/* Bytes in use: glibc counts mapped blocks separately, others count all together. */
 static size_t in_use(bool large)
 {
 	struct mallinfo2 now = mallinfo2();
@@ -123,7 +123,7 @@ static void *free_blocks(void *unused)
 	return NULL;
 }
 
-static void mallinfo2_small(void)
+CORNER(mallinfo2_small)
 {
 	free(malloc(BLOCK_BYTES));
 	size_t before = in_use(false);
@@ -134,7 +134,7 @@ static void mallinfo2_small(void)
 	check_gone(before);
 }
 
-static void mallinfo2_large(void)
+CORNER(mallinfo2_large)
 {
 	void *large[LARGE];
 	size_t before = in_use(true);
@@ -147,8 +147,8 @@ static void mallinfo2_large(void)
 		     in_use(true));
 }
 
-/* What a thread that has ended allocated is still in use, and goes by another's frees. */
-static void mallinfo2_threads(void)
+/* Blocks of a thread that has ended are still in use, and another thread's frees end that. */
+CORNER(mallinfo2_threads)
 {
 	corner_threads(1, allocate_blocks, NULL);
 	corner_threads(1, free_blocks, NULL);
@@ -159,7 +159,7 @@ static void mallinfo2_threads(void)
 	check_gone(before);
 }
 
-static void mallinfo_small(void)
+CORNER(mallinfo_small)
 {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 	struct mallinfo before = mallinfo();
@@ -171,7 +171,7 @@ static void mallinfo_small(void)
 	(void)free_blocks(NULL);
 }
 
-static void mallinfo2_sums(void)
+CORNER(mallinfo2_sums)
 {
 	(void)allocate_blocks(NULL);
 	for (unsigned i = 0; i < BLOCKS; i += 2)
@@ -183,7 +183,7 @@ static void mallinfo2_sums(void)
 		     "%zu bytes are free, by its account", now.fordblks);
 }
 
-static void trim_gives_back(void)
+CORNER(trim_gives_back)
 {
 	size_t before = corner_resident_bytes();
 	void **many = calloc(60000, sizeof(*many));
@@ -203,7 +203,7 @@ static void trim_gives_back(void)
 	CORNER_CHECK(answer == 1 || freed - after < 65536, "it said 0, and gave back");
 }
 
-static void mallopt_answers(void)
+CORNER(mallopt_answers)
 {
 	static const int parameters[][2] = { { M_ARENA_MAX, 2 },
 					     { M_MMAP_THRESHOLD, 1 << 20 },
@@ -220,8 +220,8 @@ static void mallopt_answers(void)
 	(void)free_blocks(NULL);
 }
 
-/* stdout stays the program's; something readable on stderr. */
-static void stats_on_stderr(void)
+/* Writes something readable on stderr, and nothing on stdout. */
+CORNER(stats_on_stderr)
 {
 	char path[] = "/tmp/corner_numbers_XXXXXX";
 	int file = mkstemp(path), kept = dup(STDERR_FILENO);
@@ -235,7 +235,7 @@ static void stats_on_stderr(void)
 	corner_note("%ld bytes", (long)length);
 }
 
-static void info_is_xml(void)
+CORNER(info_is_xml)
 {
 	static char text[1 << 20];
 	FILE *file = fmemopen(text, sizeof(text), "w");
@@ -253,24 +253,4 @@ static void info_is_xml(void)
 	}
 	CORNER_CHECK(open_tags == 0, "%d tags stay open", open_tags);
 	CORNER_CHECK(malloc_info(1, stderr) == EINVAL, "options 1 are taken");
-}
-
-static const struct corner corners[] = {
-	{ "calls_in_one_object", calls_in_one_object },
-	{ "reports_in_one_object", reports_in_one_object },
-	{ "free_sized_calls", free_sized_calls },
-	{ "mallinfo2_small", mallinfo2_small },
-	{ "mallinfo2_large", mallinfo2_large },
-	{ "mallinfo2_threads", mallinfo2_threads },
-	{ "mallinfo2_sums", mallinfo2_sums },
-	{ "mallinfo_small", mallinfo_small },
-	{ "trim_gives_back", trim_gives_back },
-	{ "mallopt_answers", mallopt_answers },
-	{ "stats_on_stderr", stats_on_stderr },
-	{ "info_is_xml", info_is_xml },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,5 +1,5 @@
 /*
- * corner_operators.cc - operator new and delete in every form, and what happens when memory ends.
+ * corner_operators.cc - operator new and delete in every form, and out-of-memory behaviour.
  */
 #include <cstdint>
 #include <cstdlib>
@@ -30,7 +30,7 @@ size_t next(size_t size)
 	return size * 2 + 3;
 }
 
-void plain_forms()
+CORNER(plain_forms)
 {
 	for (size_t size = 0; size < size_t(8) << 20; size = next(size)) {
 		size_t at = size >= 16 ? 16 : 1;
@@ -48,7 +48,7 @@ void plain_forms()
 	::operator delete(static_cast<void *>(nullptr), size_t(8));
 }
 
-void nothrow_forms()
+CORNER(nothrow_forms)
 {
 	for (size_t size = 0; size < size_t(8) << 20; size = next(size)) {
 		size_t at = size >= 16 ? 16 : 1;
@@ -61,7 +61,7 @@ void nothrow_forms()
 	}
 }
 
-void aligned_forms()
+CORNER(aligned_forms)
 {
 	for (size_t bits = 4; bits <= 21; bits++) {
 		std::align_val_t at = std::align_val_t(size_t(1) << bits);
@@ -85,7 +85,7 @@ struct alignas(128) Wide {
 	char bytes[200];
 };
 
-void expressions()
+CORNER(expressions)
 {
 	for (int i = 0; i < 1000; i++) {
 		std::unique_ptr<Wide> one(new Wide());
@@ -100,8 +100,8 @@ void expressions()
 	}
 }
 
-/* The blocks are of one heap: malloc_usable_size knows them, free and delete may be mixed here. */
-void one_heap()
+/* All blocks are of one heap: malloc_usable_size knows them, and free may be mixed with delete. */
+CORNER(one_heap)
 {
 	for (size_t size = 1; size < size_t(1) << 20; size = next(size)) {
 		void *block = ::operator new(size);
@@ -126,7 +126,7 @@ template <typename Call> void must_throw(const char *what, Call call)
 	}
 }
 
-void bad_alloc_thrown()
+CORNER(bad_alloc_thrown)
 {
 	size_t size = corner_opaque(too_large);
 	std::align_val_t at = std::align_val_t(64);
@@ -143,7 +143,7 @@ void bad_alloc_thrown()
 }
 
 /* The size is rounded up to the alignment: libstdc++ 12 wraps around there. */
-void bad_alloc_of_all_aligned()
+CORNER(bad_alloc_of_all_aligned)
 {
 	std::align_val_t at = std::align_val_t(64);
 	must_throw("aligned new of all",
@@ -166,7 +166,7 @@ void throw_at_once()
 	throw std::bad_alloc();
 }
 
-void handler_called()
+CORNER(handler_called)
 {
 	size_t size = corner_opaque(too_large);
 	std::set_new_handler(give_up_at_third);
@@ -197,8 +197,8 @@ void free_reserve()
 	std::set_new_handler(nullptr);
 }
 
-/* The classical use: the handler frees a reserve, and then there is memory. */
-void handler_frees()
+/* The usual handler: it frees a reserve, after which memory is available. */
+CORNER(handler_frees)
 {
 	const size_t room = size_t(128) << 20;
 	reserve = malloc(room / 2);
@@ -212,19 +212,4 @@ void handler_frees()
 	::operator delete(block);
 }
 
-/* clang-format off */
-const corner corners[] = {
-	{ "plain_forms", plain_forms },	    { "nothrow_forms", nothrow_forms },
-	{ "aligned_forms", aligned_forms }, { "expressions", expressions },
-	{ "one_heap", one_heap },	    { "bad_alloc_thrown", bad_alloc_thrown },
-	{ "bad_alloc_of_all_aligned", bad_alloc_of_all_aligned },
-	{ "handler_called", handler_called }, { "handler_frees", handler_frees },
-};
-/* clang-format on */
-
 } // namespace
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
-}

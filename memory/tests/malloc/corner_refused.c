@@ -1,6 +1,6 @@
 /*
- * corner_refused.c - a sandbox refuses a system call, from the start or all at once: the malloc
- * gets along without. What could not be given back is not zero, and must not be taken for it.
+ * corner_refused.c - a sandbox refuses a system call, from the start or later: malloc works without
+ * it. Memory that could not be given back is not zero and must not be treated as zeroed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define BLOCKS 3000
 #define REFUSED "CORNER_REFUSED"
 
-/* From here on the call answers with the error, in this thread and those that it starts. */
+/* From here on the system call fails with the error, in this thread and those that it starts. */
 static void refuse(unsigned call, unsigned error)
 {
 	struct sock_filter filter[] = {
@@ -35,19 +35,12 @@ static void refuse(unsigned call, unsigned error)
 		corner_skip("no seccomp: %s", strerror(errno));
 }
 
-static void check_zero(const unsigned char *block, size_t size)
-{
-	CORNER_CHECK(block != NULL, "calloc of %zu bytes: NULL", size);
-	for (size_t i = 0; i < size; i++)
-		CORNER_CHECK(block[i] == 0, "calloc: byte %zu of %zu is %d", i, size, block[i]);
-}
-
 static size_t size_of(unsigned i)
 {
 	return i % 100 == 99 ? 200000 + i * 61 : 1 + i * 37 % 9000;
 }
 
-/* Much comes and goes; memory is given back in between, in the background or at once. */
+/* Allocate and free much; memory is given back in between, in the background or at once. */
 static void *work(void *pause)
 {
 	void **blocks = malloc(BLOCKS * sizeof(*blocks));
@@ -62,7 +55,7 @@ static void *work(void *pause)
 		(void)(pause != NULL && round == 1 ? usleep(1300000) : malloc_trim(0));
 		for (unsigned i = 0; i < BLOCKS; i += 7) {
 			blocks[i] = calloc(1, size_of(i));
-			check_zero(blocks[i], size_of(i));
+			corner_check_zero(blocks[i], size_of(i), "calloc");
 		}
 		for (unsigned i = 0; i < BLOCKS; i += 7)
 			free(blocks[i]);
@@ -87,51 +80,37 @@ static void refused_later(unsigned call, unsigned error)
 		corner_threads(3, work, NULL);
 }
 
-/* What a malloc may ask at its start, to know where it runs. */
+/* What a malloc may ask the system at its start. */
 static const unsigned others[] = { SYS_sched_getaffinity, SYS_getrandom, SYS_mbind,
 				   SYS_get_mempolicy,     SYS_sysinfo,   SYS_uname };
 
-/* The filter stays over an exec: the malloc starts under it. */
-static void refused_at_start(const char *name, unsigned call, unsigned error)
+/* The filter survives exec, so malloc starts under it. */
+static void refused_at_start(unsigned call, unsigned error)
 {
 	if (getenv(REFUSED) == NULL) {
-		char path[] = "/proc/self/exe", own[64] = "";
-		char *arguments[] = { path, own, NULL };
-		(void)strncat(own, name, sizeof(own) - 1);
-		(void)setenv(REFUSED, "1", 1);
 		refuse(call, error);
 		if (call == SYS_getcpu)
 			for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 				refuse(others[i], error);
-		(void)execv(path, arguments);
-		corner_fail("execv: %s", strerror(errno));
+		corner_again(REFUSED, "1");
 	}
 	(void)work(&call);
 	if (call != SYS_clone3)
 		corner_threads(3, work, NULL);
 }
 
-#define REFUSALS(each)                                                              \
-	each(membarrier, SYS_membarrier, ENOSYS) each(madvise, SYS_madvise, EINVAL) \
-		each(mremap, SYS_mremap, ENOSYS) each(clone, SYS_clone3, EAGAIN)    \
-			each(questions, SYS_getcpu, EPERM)
-
-#define REFUSAL(name, call, error)                                \
-	static void name##_later(void)                            \
-	{                                                         \
-		refused_later(call, error);                       \
-	}                                                         \
-	static void name##_at_start(void)                         \
-	{                                                         \
-		refused_at_start(#name "_at_start", call, error); \
+#define REFUSAL(name, call, error)             \
+	CORNER(name##_later)                   \
+	{                                      \
+		refused_later(call, error);    \
+	}                                      \
+	CORNER(name##_at_start)                \
+	{                                      \
+		refused_at_start(call, error); \
 	}
-REFUSALS(REFUSAL)
 
-#define ENTRIES(name, call, error) \
-	{ #name "_later", name##_later }, { #name "_at_start", name##_at_start },
-static const struct corner corners[] = { REFUSALS(ENTRIES) };
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
-}
+REFUSAL(membarrier, SYS_membarrier, ENOSYS)
+REFUSAL(madvise, SYS_madvise, EINVAL)
+REFUSAL(mremap, SYS_mremap, ENOSYS)
+REFUSAL(clone, SYS_clone3, EAGAIN)
+REFUSAL(questions, SYS_getcpu, EPERM)

@@ -1,6 +1,6 @@
 /*
- * corner_scarce.c - no more memory: limits on address space and data, threads that meet them,
- * overcommit_memory=2. NULL with ENOMEM is an answer; after frees there is memory again.
+ * corner_scarce.c - memory runs out: limits on address space and data, threads at the limit,
+ * overcommit_memory=2. NULL with ENOMEM is correct; after frees there must be memory again.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@ struct link {
 	size_t size;
 };
 
-/* What is allocated until NULL: a list through the blocks themselves, and its usable bytes. */
+/* The blocks allocated until NULL, linked through themselves, and their usable bytes. */
 struct heap {
 	struct link *first;
 	size_t bytes;
@@ -70,7 +70,7 @@ static void limit_address_space(size_t room)
 	CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit: %s", strerror(errno));
 }
 
-/* One size after the other takes all there is: what one freed must serve the next. */
+/* One size after the other uses all memory: what one size freed must serve the next. */
 static void sizes_in_turn(size_t at_least)
 {
 	static const size_t sizes[] = { 16,     100,     1000,   5000, 14336, 40000,
@@ -84,15 +84,15 @@ static void sizes_in_turn(size_t at_least)
 	}
 }
 
-static void address_space_sizes(void)
+CORNER(address_space_sizes)
 {
 	free(malloc(100));
 	limit_address_space(ROOM);
 	sizes_in_turn(ROOM / 2);
 }
 
-/* Counts what overcommit_memory=2 counts, too: private writable mappings. */
-static void data_limit_sizes(void)
+/* This limit counts what overcommit_memory=2 counts: private writable mappings. */
+CORNER(data_limit_sizes)
 {
 	free(malloc(100));
 	const struct rlimit at = { ROOM, ROOM };
@@ -100,8 +100,8 @@ static void data_limit_sizes(void)
 	sizes_in_turn(ROOM / 3);
 }
 
-/* All sizes mixed, and each way to ask for memory, at the limit. */
-static void address_space_calls(void)
+/* Mixed sizes, and every allocating call, at the limit. */
+CORNER(address_space_calls)
 {
 	struct heap heap = { 0 };
 	limit_address_space(ROOM);
@@ -127,8 +127,8 @@ static void address_space_calls(void)
 	}
 }
 
-/* Nobody looks whether a shrink failed: without memory the block stays as it is, and where. */
-static void address_space_shrinks(void)
+/* Programs do not check whether a shrink failed: without memory the block stays where it is. */
+CORNER(address_space_shrinks)
 {
 	static const size_t sizes[] = { 100, 1000, 14000, 100000, 3000000 };
 	enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
@@ -178,14 +178,14 @@ static void *fill_beside_others(void *unused)
 	return NULL;
 }
 
-static void address_space_threads(void)
+CORNER(address_space_threads)
 {
 	(void)pthread_barrier_init(&met, NULL, CROWD);
 	limit_address_space(ROOM + ((size_t)8 << 20));
 	corner_threads(CROWD, fill_beside_others, NULL);
 }
 
-/* Threads that start while nothing is left: they get NULL or memory, never a crash. */
+/* Threads that start without memory left get NULL or memory, and never crash. */
 static void *ask_once(void *unused)
 {
 	(void)unused;
@@ -211,8 +211,8 @@ static void start_some(void)
 	}
 }
 
-/* The stacks were made before; thread starts reuse them. */
-static void address_space_new_threads(void)
+/* Stacks were allocated before; new threads reuse them. */
+CORNER(address_space_new_threads)
 {
 	struct heap heap = { 0 };
 	start_some();
@@ -226,24 +226,14 @@ static void address_space_new_threads(void)
 	CORNER_CHECK(malloc(ROOM / 3) != NULL, "no 64 MiB afterwards");
 }
 
-/* The subtest anew in this process, the first time. */
-static void begin_again(const char *subtest)
-{
-	char path[] = "/proc/self/exe";
-	char *arguments[] = { path, strdup(subtest), NULL };
-	(void)setenv("CORNER_AGAIN", "1", 1);
-	(void)execv(path, arguments);
-	corner_fail("execv: %s", strerror(errno));
-}
-
-/* From the very start: the program runs under the limit before its first malloc. */
-static void small_from_the_start(void)
+/* The program is under the limit before its first malloc. */
+CORNER(small_from_the_start)
 {
 	struct heap heap = { 0 };
 	if (getenv("CORNER_AGAIN") == NULL) {
 		const struct rlimit at = { (size_t)48 << 20, (size_t)48 << 20 };
 		CORNER_CHECK(setrlimit(RLIMIT_AS, &at) == 0, "setrlimit");
-		begin_again("small_from_the_start");
+		corner_again("CORNER_AGAIN", "1");
 	}
 	fill(&heap, 1000);
 	CORNER_CHECK(heap.bytes >= (size_t)16 << 20, "only %zu MiB of 48", heap.bytes >> 20);
@@ -251,8 +241,8 @@ static void small_from_the_start(void)
 	clear(&heap);
 }
 
-/* Mappings are too many, not too large: vm.max_map_count. What is unmapped splits others. */
-static void mappings_exhausted(void)
+/* The number of mappings is exhausted (vm.max_map_count); unmapping a part splits a mapping. */
+CORNER(mappings_exhausted)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 70000;
 	struct heap heap = { 0 };
@@ -275,8 +265,8 @@ static void mappings_exhausted(void)
 	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
 }
 
-/* For a guest, or with CORNER_OVERCOMMIT set: the setting is the whole machine's. */
-static void overcommit_never(void)
+/* For a guest, or with CORNER_OVERCOMMIT set, because the setting affects the whole machine. */
+CORNER(overcommit_never)
 {
 	struct heap heap = { 0 };
 	FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
@@ -294,7 +284,7 @@ static void overcommit_never(void)
 }
 
 /* With all memory locked nothing can go back to the system, and what is mapped is resident. */
-static void locked_memory(void)
+CORNER(locked_memory)
 {
 	struct heap heap = { 0 };
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
@@ -303,7 +293,7 @@ static void locked_memory(void)
 	/* Where addresses are random, what is there at first may by chance lie on both sides of a
 	 * bound of some structure; not twice. */
 	if (before >= (size_t)16 << 20 && getenv("CORNER_AGAIN") == NULL)
-		begin_again("locked_memory");
+		corner_again("CORNER_AGAIN", "1");
 	CORNER_CHECK(before < (size_t)16 << 20, "%zu MiB resident before any use", before >> 20);
 	corner_note("%zu KiB resident before any use", before >> 10);
 	for (int round = 0; round < 3; round++) {
@@ -321,22 +311,4 @@ static void locked_memory(void)
 			free(zeroes);
 		}
 	}
-}
-
-static const struct corner corners[] = {
-	{ "address_space_sizes", address_space_sizes },
-	{ "address_space_calls", address_space_calls },
-	{ "address_space_shrinks", address_space_shrinks },
-	{ "address_space_threads", address_space_threads },
-	{ "address_space_new_threads", address_space_new_threads },
-	{ "small_from_the_start", small_from_the_start },
-	{ "data_limit_sizes", data_limit_sizes },
-	{ "mappings_exhausted", mappings_exhausted },
-	{ "overcommit_never", overcommit_never },
-	{ "locked_memory", locked_memory },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

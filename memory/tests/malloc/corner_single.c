@@ -1,9 +1,8 @@
 /*
- * corner_single.c - programs with one thread: unshare and setns refuse those that have a second
- * one, so a malloc may not start any before the program does.
+ * corner_single.c - programs with one thread: unshare and setns fail in a process with a second
+ * thread, so malloc must not start one before the program does.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,7 +16,7 @@
 
 #define BLOCKS 5000
 
-/* Much is allocated and freed, over some time: whatever starts late has started. */
+/* Allocate and free much for a while, so that whatever starts late has started. */
 static void work(void)
 {
 	static void *blocks[BLOCKS];
@@ -33,20 +32,10 @@ static void work(void)
 	}
 }
 
-static unsigned thread_count(void)
-{
-	unsigned count = 0;
-	DIR *tasks = opendir("/proc/self/task");
-	for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
-		count += task->d_name[0] != '.';
-	(void)closedir(tasks);
-	return count;
-}
-
-static void one_thread(void)
+CORNER(one_thread)
 {
 	work();
-	CORNER_CHECK(thread_count() == 1, "%u threads", thread_count());
+	CORNER_CHECK(corner_task_count() == 1, "%u threads", corner_task_count());
 }
 
 static void must_unshare(int flags, const char *what)
@@ -54,27 +43,28 @@ static void must_unshare(int flags, const char *what)
 	work();
 	if (unshare(flags) == 0)
 		return;
-	CORNER_CHECK(errno != EINVAL, "unshare(%s): EINVAL, with %u threads", what, thread_count());
+	CORNER_CHECK(errno != EINVAL, "unshare(%s): EINVAL, with %u threads", what,
+		     corner_task_count());
 	corner_skip("unshare(%s): %s", what, strerror(errno));
 }
 
-static void unshare_user(void)
+CORNER(unshare_user)
 {
 	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
 	work();
 }
 
-static void unshare_memory(void)
+CORNER(unshare_memory)
 {
 	must_unshare(CLONE_VM, "CLONE_VM");
 }
 
-static void unshare_thread(void)
+CORNER(unshare_thread)
 {
 	must_unshare(CLONE_THREAD, "CLONE_THREAD");
 }
 
-static void setns_user(void)
+CORNER(setns_user)
 {
 	int ready[2], done[2], status = 0;
 	char byte = 0, path[64];
@@ -97,17 +87,17 @@ static void setns_user(void)
 	(void)waitpid(child, &status, 0);
 	if (answer == -2 || (answer == -1 && error != EINVAL))
 		corner_skip("no user namespace: %s", strerror(error));
-	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", thread_count());
+	CORNER_CHECK(answer == 0, "setns: EINVAL, with %u threads", corner_task_count());
 }
 
-/* A daemon: its child is a program with one thread, too. */
+/* As a daemon: the child is also a program with one thread. */
 static void unshare_in_child(void *unused)
 {
 	(void)unused;
 	must_unshare(CLONE_NEWUSER, "CLONE_NEWUSER");
 }
 
-static void unshare_after_fork(void)
+CORNER(unshare_after_fork)
 {
 	if (unshare(0) != 0)
 		corner_skip("no unshare");
@@ -122,15 +112,4 @@ static void unshare_after_fork(void)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		_exit(77);
 	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
-}
-
-static const struct corner corners[] = {
-	{ "one_thread", one_thread },         { "unshare_user", unshare_user },
-	{ "unshare_memory", unshare_memory }, { "unshare_thread", unshare_thread },
-	{ "setns_user", setns_user },         { "unshare_after_fork", unshare_after_fork },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -1,6 +1,6 @@
 /*
- * corner_threads.c - threads beyond number, small stacks, signals: what a thread costs, what it
- * leaves, and on which threads a signal may arrive.
+ * corner_threads.c - very many threads, small stacks, signals: what a thread costs and leaves, and
+ * which threads may receive a signal.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -43,7 +43,7 @@ static void *use_once(void *unused)
 	return NULL;
 }
 
-static void threads_short_lived(void)
+CORNER(threads_short_lived)
 {
 	corner_threads(4, use_once, NULL);
 	size_t before = corner_resident_bytes(), address = corner_address_bytes();
@@ -57,7 +57,7 @@ static void threads_short_lived(void)
 		    (ssize_t)(corner_address_bytes() - address) / 1024);
 }
 
-/* Blocks of threads that have ended stay good, and may be freed. */
+/* Blocks of ended threads stay valid and can be freed. */
 static void *left_blocks[AT_ONCE];
 static unsigned left_count;
 static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -74,7 +74,7 @@ static void *leave_one(void *unused)
 	return NULL;
 }
 
-static void threads_leave_blocks(void)
+CORNER(threads_leave_blocks)
 {
 	for (unsigned round = 0; round < 5; round++) {
 		left_count = 0;
@@ -100,7 +100,7 @@ static void *use_and_meet(void *unused)
 	return NULL;
 }
 
-static void threads_at_once(void)
+CORNER(threads_at_once)
 {
 	(void)pthread_barrier_init(&met, NULL, AT_ONCE);
 	corner_threads(AT_ONCE, use_and_meet, NULL);
@@ -120,8 +120,9 @@ static void *use_all_sizes(void *unused)
 	return NULL;
 }
 
-/* The thread-local data of libraries is cut out of the stack: large ones leave none here. */
-static void threads_smallest_stack(void)
+/* Thread-local data of libraries is placed on the stack; a large amount would leave no stack here.
+ * */
+CORNER(threads_smallest_stack)
 {
 	pthread_attr_t attributes;
 	(void)pthread_attr_init(&attributes);
@@ -149,7 +150,7 @@ static void *wait_for_cancel(void *unused)
 	return NULL;
 }
 
-static void threads_cancelled(void)
+CORNER(threads_cancelled)
 {
 	(void)sem_init(&go_on, 0, 0);
 	for (int i = 0; i < 200; i++) {
@@ -161,7 +162,7 @@ static void threads_cancelled(void)
 	}
 }
 
-/* ---- a process ends with its last thread, and a thread of the allocator's is none ---- */
+/* ---- a process ends with its last thread, and the allocator's does not count ---- */
 
 static void *work_on(void *unused)
 {
@@ -185,12 +186,12 @@ static void leave_workers(void *unused)
 	pthread_exit(NULL);
 }
 
-static void threads_outlive_main(void)
+CORNER(threads_outlive_main)
 {
 	corner_child(leave_workers, NULL, 10);
 }
 
-/* The thread that forks is all there is in the child: when it returns, the child ends. */
+/* The thread that forks is the child's only one: when it returns, the child ends. */
 static void *fork_and_return(void *status)
 {
 	pid_t child = fork();
@@ -203,7 +204,7 @@ static void *fork_and_return(void *status)
 	return NULL;
 }
 
-static void threads_fork_and_return(void)
+CORNER(threads_fork_and_return)
 {
 	int status = 1;
 	pthread_t thread;
@@ -234,8 +235,8 @@ static void *work_a_while(void *unused)
 	return NULL;
 }
 
-/* All threads of the program block it: it must stay pending. */
-static void signals_stay_pending(void)
+/* All threads of the program block the signal: it must stay pending. */
+CORNER(signals_stay_pending)
 {
 	static const int signals[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGPROF };
 	sigset_t set, pending;
@@ -268,8 +269,8 @@ static unsigned long long blocked_by(const char *task)
 	return mask;
 }
 
-/* A thread of the allocator's own blocks all that can be blocked, but for faults. */
-static void signals_masked(void)
+/* The allocator's own thread blocks every signal that can be blocked, except faults. */
+CORNER(signals_masked)
 {
 	unsigned others = 0;
 	const unsigned long long faults = (1ULL << (SIGSEGV - 1)) | (1ULL << (SIGBUS - 1)) |
@@ -288,21 +289,4 @@ static void signals_masked(void)
 	}
 	(void)closedir(tasks);
 	corner_note("%u threads of its own", others);
-}
-
-static const struct corner corners[] = {
-	{ "threads_short_lived", threads_short_lived },
-	{ "threads_at_once", threads_at_once },
-	{ "threads_leave_blocks", threads_leave_blocks },
-	{ "threads_smallest_stack", threads_smallest_stack },
-	{ "threads_cancelled", threads_cancelled },
-	{ "threads_outlive_main", threads_outlive_main },
-	{ "threads_fork_and_return", threads_fork_and_return },
-	{ "signals_stay_pending", signals_stay_pending },
-	{ "signals_masked", signals_masked },
-};
-
-int main(int argc, char **argv)
-{
-	return corner_main(argc, argv, corners, sizeof(corners) / sizeof(corners[0]));
 }

@@ -4,8 +4,8 @@
 usage: memory/tests/malloc/corners.py [--allocators pfs,glibc,...] [--themes fork,...] [--only TEXT]
                                 [--check] [--notes] [--jobs N]
 Exit 0: it ran; with --check: ours failed nowhere. 1: with --check, ours failed. 2: bad usage.
-A cell: ok; late (a misuse is caught, but after the pointer was given out: no failure here);
-skipped; or what went wrong. No end within its time is "hangs".
+A cell: ok; late (a misuse is detected, but only after the pointer was returned again: no failure
+here); skipped; or what went wrong. "hangs": it did not end in time.
 """
 
 import concurrent.futures
@@ -37,7 +37,7 @@ def names_of(program):
 
 
 def judge(done):
-    """(verdict, why): the first failure counts; a program must also end well."""
+    """(verdict, why): the first failure counts; the exit status must also be right."""
     said = VERDICT.findall(done.out)
     if done.code is None:
         return "failed", "hangs"
@@ -55,7 +55,7 @@ def judge(done):
 
 
 def cell(verdict, why, notes):
-    """What the matrix shows."""
+    """The text of a cell."""
     if verdict == "ok":
         return f"ok: {why}" if notes and why else "ok"
     return f"{'**failed**' if verdict == 'failed' else verdict}: {why}"

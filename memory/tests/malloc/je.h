@@ -1,6 +1,7 @@
 /*
- * je.h - jemalloc's calls for the corner programs: weak, so that a malloc without them has its
- * subtests skipped; and mallctl by type of value, that fails the subtest where it fails.
+ * je.h - jemalloc's calls for the corner programs. They are weak, so that subtests are skipped for
+ * an allocator without them. Wrappers of mallctl by type of value fail the subtest when the call
+ * fails.
  */
 #ifndef JE_H
 #define JE_H
@@ -40,6 +41,9 @@ static inline void je_must_be_ours(void)
 		corner_skip("no option tick_ms");
 }
 
+#define JE_CORNER(name) CORNER_AFTER(name, je_must_be_there)
+#define OUR_CORNER(name) CORNER_AFTER(name, je_must_be_ours)
+
 static inline void je_read(const char *name, void *value, size_t bytes)
 {
 	size_t length = bytes;
@@ -75,7 +79,7 @@ static inline void je_do(const char *name)
 	CORNER_CHECK(error == 0, "%s: %s", name, strerror(error));
 }
 
-/* A name with a number in it; good until the fourth one after it. */
+/* A name with a number in it; valid until the fourth call after this one. */
 static inline const char *je_name(const char *pattern, unsigned number)
 {
 	static char names[4][100];
@@ -85,13 +89,13 @@ static inline const char *je_name(const char *pattern, unsigned number)
 	return name;
 }
 
-/* The statistics are of now. */
+/* Bring the statistics up to date. */
 static inline void je_refresh(void)
 {
 	je_write("epoch", &(uint64_t){ 1 }, sizeof(uint64_t));
 }
 
-/* The arena that a block is of. */
+/* The arena of a block. */
 static inline unsigned je_arena_of(void *block)
 {
 	unsigned arena = 0;

@@ -3,7 +3,7 @@
 #
 #   overcommit.sh PROGRAM            a corner_scarce that is linked with the malloc under test
 #
-# Answers 0 if it is right there, 1 if it is not, 77 where there is no guest (run_guest.sh).
+# Exit 0: it passes there. 1: it fails. 77: there is no guest (run_guest.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 busybox=$(command -v busybox) || {
@@ -17,5 +17,5 @@ PFS_GUEST_NODES=1 PFS_GUEST_LOG=$log "$here/../../../stress/numa_vm/run_guest.sh
 	"$1 overcommit_never" "$1 small_from_the_start" "$1 address_space_threads"
 answer=$?
 [ $answer -eq 0 ] || exit $answer
-# An answer of its own kind: the setting must have been there.
+# Another failure: the setting was not in effect.
 grep -q '^ok overcommit_never' "$log"

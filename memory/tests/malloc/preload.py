@@ -24,7 +24,7 @@ ALLOCATORS = (
 )
 NAMES = [one.name for one in ALLOCATORS]
 
-# code: exit status, 128 + signal; None when there was no end in time.
+# code: exit status, 128 + signal; None if it did not end in time.
 Done = namedtuple("Done", "code out err")
 
 
@@ -50,7 +50,7 @@ def environment(library, more=None):
 
 
 def run(command, library=None, seconds=60, more=None, directory=None, text=""):
-    """A child in a session of its own, so that all of it ends when its time is over."""
+    """A child in a session of its own, so that all its processes end when its time is over."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=environment(library, more),
                           start_new_session=True, cwd=directory) as child:
@@ -65,7 +65,7 @@ def run(command, library=None, seconds=60, more=None, directory=None, text=""):
 
 
 def comma_list(allowed):
-    """An argparse type: names out of a list."""
+    """An argparse type: names from a list."""
     def convert(text):
         names = text.split(",")
         for name in names:
@@ -88,7 +88,7 @@ def parser(description):
 
 
 def libraries(chosen):
-    """{name: path} of the allocators that were asked for and are there; says who is not."""
+    """{name: path} of the allocators that were asked for and exist; reports the others."""
     found = {}
     for name in chosen.allocators:
         try:

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""programs.py - programs of Debian run to the right result with each allocator preloaded.
+"""programs.py - Debian's programs must give the right result with each allocator preloaded.
 
 usage: memory/tests/malloc/programs.py [--allocators pfs,glibc,...] [--only NAME,...] [--long]
                                        [--check]
-Each runs in a folder of its own. It is right if it ends well and prints what it printed without
-preload, in a run before (or if its own tests say so). --long adds those that take minutes, and
-lengthens others.
+Each runs in a folder of its own. It is right if it exits with 0 and prints what it printed before
+without a preload (or if its own tests pass). --long adds those that take minutes, and lengthens
+others.
 Exit 0: it ran; with --check: ours failed nowhere. 1: with --check, ours failed. 2: bad usage.
-77: with --check, all that was asked for was skipped, for want of a program.
+77: with --check, everything requested was skipped, because programs are missing.
 """
 
 import glob
@@ -39,14 +39,14 @@ STRESSORS = ("list", "hsearch", "skiplist", "tree", "bsearch", "radixsort", "str
 
 
 class Place:
-    """Where one program runs once: a folder, and the malloc that all its processes get."""
+    """One run of a program: its folder, and the malloc of all its processes."""
 
     def __init__(self, library, folder, is_long, programs):
         self.library, self.folder = library, folder
         self.long, self.programs = is_long, programs
 
     def run(self, *command, seconds=120, text="", more=None):
-        """What a command prints; it must end well."""
+        """The output of a command, which must exit with 0."""
         done = preload.run(command, self.library, seconds, more, self.folder, text)
         if done.code != 0:
             said = (done.err.strip() or done.out.strip() or "nothing said").split("\n")
@@ -65,7 +65,7 @@ class Place:
 
 
 def preloaded(place):
-    """That the library takes effect at all."""
+    """Is the library in use at all?"""
     maps = place.run("cat", "/proc/self/maps")
     if place.library and place.library not in maps:
         raise Failed("it is not preloaded")
@@ -194,7 +194,7 @@ def build(place):
     return ""
 
 
-# needs: commands or files without which it is skipped; alone: it judges itself, by a failure;
+# needs: commands or files without which it is skipped; alone: its own exit status decides;
 # quick: part of a run without --long.
 Program = namedtuple("Program", "name needs run alone quick", defaults=(False, True))
 PROGRAMS = (
@@ -223,7 +223,7 @@ NAMES = tuple(program.name for program in PROGRAMS)
 
 
 def missing(program):
-    """What is not here, or None."""
+    """What is missing, or None."""
     for need in program.needs:
         if not (glob.glob(need) if "/" in need else servers.which(need)):
             return need
@@ -231,13 +231,13 @@ def missing(program):
 
 
 def once(program, library, chosen):
-    """What a program prints, in a folder that is gone afterwards."""
+    """The output of a program, run in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="pfs-programs-") as folder:
         return program.run(Place(library, folder, chosen.long, chosen.programs))
 
 
 def difference(said, expected):
-    """Where two outputs part, or nothing."""
+    """Where two outputs differ, or nothing."""
     for number, pair in enumerate(itertools.zip_longest(said.split("\n"), expected.split("\n")),
                                   1):
         if pair[0] != pair[1]:

@@ -18,7 +18,7 @@ FILL = ("for i = 1, 20000 do local v = string.rep('v', i % 300) "
 
 
 class Failed(Exception):
-    """What a program did not do right."""
+    """A program gave a wrong result."""
 
 
 def which(name):
@@ -28,7 +28,7 @@ def which(name):
 
 @contextmanager
 def server(place, command, ready, stop, more=None):
-    """A server while the body runs; ready says when it answers; stop must end it well."""
+    """A server while the body runs; ready tells when it answers; stop must end it with status 0."""
     with open(place.path("log"), "wb") as log, \
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                              env=preload.environment(place.library, more), cwd=place.folder,
@@ -98,7 +98,7 @@ def mariadb(place):
     """A database of its own, mysqlslap with mixed load, then queries whose answers are known."""
     socket, data = place.path("s"), place.path("data")
     user = pwd.getpwuid(os.getuid()).pw_name
-    # One that starts removes the temporary tables of all that have the same folder for them.
+    # A server that starts removes the temporary tables of all servers that share their folder.
     more = {"TMPDIR": place.folder}
     place.run("mariadb-install-db", "--no-defaults", f"--datadir={data}", f"--user={user}",
               "--auth-root-authentication-method=normal", "--skip-test-db", seconds=180,

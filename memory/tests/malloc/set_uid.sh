@@ -3,8 +3,8 @@
 #
 #   set_uid.sh PROGRAM               any program that is linked with the malloc under test
 #
-# Answers 0 if it is so, 1 if it is not, 77 where no such program can be made: root alone may, on a
-# file system that lets it.
+# Exit 0: it does not. 1: it does. 77: no such program can be made: that takes root, and a file
+# system that allows it.
 set -u
 [ "$(id -u)" = 0 ] || {
 	echo "set_uid: skipped: only root can make a program of another user"
@@ -28,7 +28,7 @@ esac
 chown nobody "$folder/program" && chmod u+s "$folder/program" || exit 77
 [ "$(stat -c %U "$folder/program")" = nobody ] || exit 77
 told=$(said)
-# Who may not load the library does not get far enough, nor does one whose set-uid bit is ignored.
+# Skipped if the user may not load the library, or the set-uid bit is ignored.
 case $told in
 *"cannot open shared object"*)
 	echo "set_uid: skipped: nobody may not read the library"

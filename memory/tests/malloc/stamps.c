@@ -1,10 +1,11 @@
 /*
- * stamps.c - every byte of every block is stamped, by threads that come and go, hand blocks over,
- * fork and die; checked at each hand-over, realloc and free, so blocks that overlap are found.
+ * stamps.c - stamps every byte of every block, in threads that start and end, hand blocks over,
+ * fork and die. Stamps are checked at each hand-over, realloc and free, so overlapping blocks are
+ * found.
  *
  * usage: stamps [--seconds N] [--threads N] [--bytes N] [--seed N] [--large PERCENT] [--forks N]
- * All state besides the blocks is in tables of the program and under mutexes: what is under test
- * is whatever malloc the process has. Choices follow the seed, schedules are the machine's.
+ * Apart from the blocks all state is in static tables, under mutexes: what is tested is the malloc
+ * of this process. Choices follow the seed; schedules depend on the machine.
  * Exit 0: no byte was wrong. 1: one was; the line says where, and the seed. 2: bad usage.
  */
 #define _GNU_SOURCE
@@ -22,9 +23,9 @@
 
 #define THREADS_MAX 64
 #define OWN 256   /* blocks that a thread holds */
-#define DEPOT 512 /* blocks on their way to another thread */
+#define DEPOT 512 /* blocks on the way to another thread */
 #define DEPOT_LARGE 16
-#define LIFE 20000 /* steps of a thread, before it dies and another one comes */
+#define LIFE 20000 /* steps of a thread before it ends and another one starts */
 #define LARGEST ((size_t)8 << 20)
 #define CHILD_SECONDS 60
 
@@ -97,7 +98,7 @@ static void stamp(const struct block *block)
 		block->bytes[i] = (unsigned char)(block->seed + i);
 }
 
-/* The first `size` bytes, as they were stamped for the block's own size. */
+/* Check the first `size` bytes, which were stamped for the block's own size. */
 static void check(const struct block *block, size_t size, const char *when)
 {
 	size_t words = size / 8, whole = block->size / 8;
@@ -117,7 +118,7 @@ static void check(const struct block *block, size_t size, const char *when)
 	}
 }
 
-/* Any magnitude is as likely as another; a few are large. */
+/* All magnitudes are equally likely; a few sizes are large. */
 static size_t random_size(struct worker *self)
 {
 	uint64_t random = next_random(self);
@@ -204,8 +205,8 @@ static void resize(struct worker *self, struct block *block)
 }
 
 /*
- * Exchange a block with what lies in the depot: a free by another thread, sooner or later. Large
- * ones share a few places, so that the depot holds little.
+ * Exchange a block with a place of the depot, so that another thread frees it sooner or later.
+ * Large blocks share a few places, so that the depot holds little.
  */
 static void hand_over(struct worker *self, struct block *block)
 {
@@ -245,7 +246,8 @@ static void *live(void *opaque)
 	struct worker *self = opaque;
 	for (unsigned i = 0; i < LIFE && (i % 64 != 0 || now() < stop_at); i++)
 		step(self);
-	/* Most leave nothing; some die with blocks, which the next one with this index takes up. */
+	/* Most threads leave nothing; some end with blocks, which the next thread with this index
+	 * takes over. */
 	if (next_random(self) % 4 != 0)
 		for (unsigned i = 0; i < OWN; i++)
 			put_back(self, &self->own[i]);
@@ -263,7 +265,7 @@ static void start(unsigned index)
 	}
 }
 
-/* In the child: its own blocks are whole, and a small crowd of its own lives on the heap. */
+/* In the child: the thread's own blocks are intact, and three threads use the heap. */
 static void live_in_child(struct worker *self)
 {
 	(void)alarm(CHILD_SECONDS);
@@ -271,7 +273,7 @@ static void live_in_child(struct worker *self)
 		if (self->own[i].bytes != NULL)
 			check(&self->own[i], self->own[i].size, "in the child of a fork");
 	(void)pthread_mutex_init(&depot_lock, NULL);
-	memset(depot, 0, sizeof(depot)); /* a hand-over may have been under way */
+	memset(depot, 0, sizeof(depot)); /* a hand-over may have been in progress */
 	memset(workers, 0, sizeof(workers));
 	stop_at = now() + 0.05;
 	options.threads = 3;
@@ -298,7 +300,7 @@ static void fork_once(struct worker *self)
 	}
 }
 
-/* Threads are taken up in turn as they die; the main thread has blocks of its own, and forks. */
+/* Threads are restarted in turn as they end; the main thread has blocks of its own, and forks. */
 static void run(void)
 {
 	static struct worker own;

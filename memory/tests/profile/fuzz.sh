@@ -2,8 +2,8 @@
 # fuzz.sh - the reader of dumps, and all writers, under libFuzzer, AddressSanitizer, UBSan.
 #
 # usage: memory/tests/profile/fuzz.sh FOLDER SECONDS [libFuzzer's flags]
-# FOLDER: for the program, and what is found. Exit 0: nothing was. 77: clang or its libFuzzer is
-# not installed.
+# FOLDER: for the program and its findings. Exit 0: none. 77: clang or its libFuzzer is not
+# installed.
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 folder=$1 seconds=$2
@@ -21,7 +21,7 @@ clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recove
 	"$from"/{collapsed,compare,dump,dump_line,dump_names,flame,flame_parts}.c \
 	"$from"/{heap,proto,text,tree}.c \
 	-lm -lz || exit 1
-# What the tests read, as a beginning.
+# The seeds: what the tests read.
 printf '%s\n' 'heap_v2/524288' '  t*: 2: 6 [0: 0]' '  t3: 2: 6 [0: 0]' '@ 0x10 0x2010 0x2020' \
 	'  t*: 1: 4 [0: 0]' '  t3: 1: 4 [0: 0]' '@ 0x10' '  t*: 1: 2 [5: 9]' '' \
 	'MAPPED_LIBRARIES:' '1000-3000 r-xp 00001000 00:00 7 /usr/bin/a b' \

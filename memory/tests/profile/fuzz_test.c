@@ -1,6 +1,6 @@
 /*
- * fuzz_test.c - for libFuzzer: bytes as a dump of a heap profile; what is read is written in every
- * format, and read again where that is text.
+ * fuzz_test.c - for libFuzzer: reads bytes as a heap profile dump, writes the result in every
+ * format, and reads the text formats again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * heap_test.c - the model of a heap profile: files that come and go at one address, sums that are
- * kept by rounding, names, and boxes without this or that.
+ * heap_test.c - the model of a heap profile: files that come and go at one address, sums that
+ * survive rounding, names, and boxes with parts missing.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -46,7 +46,7 @@ static struct pfs_heap *end(void)
 	return heap;
 }
 
-/* Which file a stack's first frame is of, by the samples' size. */
+/* The file of a stack's first frame, found by the samples' size. */
 static const char *file_of(const struct pfs_heap *heap, uint64_t block_bytes)
 {
 	for (uint32_t i = 0; i < heap->entry_count; i++) {
@@ -60,7 +60,7 @@ static const char *file_of(const struct pfs_heap *heap, uint64_t block_bytes)
 	return "no entry";
 }
 
-/* Three files at one place, one after the other, and stacks of the same addresses. */
+/* Three files at one place, one after the other, and stacks with the same addresses. */
 static void modules_in_time(const struct pfs_case *at)
 {
 	static const struct {
@@ -89,12 +89,13 @@ static void modules_in_time(const struct pfs_case *at)
 	struct pfs_heap *heap = end();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		PFS_CHECK(strcmp(file_of(heap, cases[i].bytes), cases[i].file) == 0);
-	/* The same addresses in another file are another stack; in the same one, the same. */
+	/* The same addresses in another file are another stack; in the same file they are the same
+	 * stack. */
 	PFS_CHECK_IS(heap->stack_count, 4);
 	pfs_heap_free(heap);
 }
 
-/* Samples without a context, contexts without a stack: they are there, of nobody. */
+/* Samples without a context and contexts without a stack are kept, without an owner. */
 static void without(const struct pfs_case *at)
 {
 	uint32_t reference;
@@ -120,7 +121,7 @@ static void without(const struct pfs_case *at)
 	pfs_heap_free(heap);
 }
 
-/* A row is a whole number, and all together are what the sum is. */
+/* Each row is a whole number, and together they equal the sum. */
 static void rounding(const struct pfs_case *at)
 {
 	double carry = 0, sum = 0, next = 0.37;
@@ -168,7 +169,7 @@ static void demangled(const struct pfs_case *at)
 		PFS_CHECK(strncmp(cases[i].name, "_Z", 3) != 0 || text == NULL);
 		free(text);
 	}
-	/* As deep as a name may say: refused, or done, and no stack overflows. */
+	/* As deep as a name can nest: refused or demangled, without a stack overflow. */
 	char *deep = malloc(20001);
 	PFS_CHECK(deep != NULL);
 	memset(deep, 'P', 20000);
@@ -180,7 +181,7 @@ static void demangled(const struct pfs_case *at)
 	free(deep);
 }
 
-/* A thousand stacks with forty frames each, of fifty threads: all documents in a moment. */
+/* A thousand stacks of forty frames, of fifty threads: all documents are quick. */
 static void many(const struct pfs_case *at)
 {
 	struct pfs_message message;

@@ -1,10 +1,10 @@
 /*
- * made_test.c - makes a box by hand whose profile is of this very program: its real stacks, its
- * real files, and samples that are known.
+ * made_test.c - makes a box by hand with a profile of this program itself: its real stacks, its
+ * real files, and known samples.
  *
  * usage: profile_made PATH [more]
- * more: the box of a later moment, in which planted_leak has grown, planted_shrinks has shrunk.
- * Says what is in use, as "objects bytes". The box is as if its program was killed.
+ * more: the box at a later moment, where planted_leak has grown and planted_shrinks has shrunk.
+ * Prints what is in use, as "objects bytes". The box is left as if the program had been killed.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -21,14 +21,14 @@
 #include "memory/tests/box/fixture_test.h"
 
 #define LG 12
-#define OWN_FRAMES 8 /* at most: of planted_record, and of a sanitizer */
+#define OWN_FRAMES 8 /* at most: those of planted_record and of a sanitizer */
 
 static struct pfs_made_box box;
 static uint32_t thread, instrument;
 static double objects, bytes;
-static volatile int after; /* so that no call is the last one of its function */
+static volatile int after; /* prevents tail calls */
 
-/* From where planted_record returns to. */
+/* The stack, from the caller of planted_record on. */
 static uint32_t stack_of(const void *caller)
 {
 	static struct {
@@ -61,8 +61,8 @@ __attribute__((noinline)) void planted_record(uint64_t size, int count)
 							   &reference);
 	for (int i = 0; i < count; i++)
 		(void)pfs_made_block(&box, reference, 1, size);
-	/* Twice as much since the beginning. */
-	/* relaxed, thrice: one thread. */
+	/* Twice as much was allocated since the start. */
+	/* relaxed, three times: one thread. */
 	pfs_store_relaxed(&context->samples, 2 * (uint64_t)count); /* relaxed: see above */
 	/* relaxed: see above */
 	pfs_store_relaxed(&context->objects_256ths, (uint64_t)(512 * stand_for * count));

@@ -1,4 +1,4 @@
-// planted_test.cc - functions that are found in a profile: of C++, inlined, static, recursive.
+// planted_test.cc - functions for a profile: C++ functions, inlined, static, recursive.
 #include <cstdint>
 
 #include "planted_test.h"
@@ -6,7 +6,7 @@
 namespace
 {
 
-// Each call is followed by something, so that no frame is a tail call's.
+// Each call is followed by another statement, so that none is a tail call.
 volatile int after;
 
 struct Cache {

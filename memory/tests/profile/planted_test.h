@@ -1,6 +1,6 @@
 /*
- * planted_test.h - a program whose profile is known: each record is blocks that were sampled with
- * the stack of whoever called.
+ * planted_test.h - a program whose profile is known: each record stands for blocks sampled with the
+ * caller's stack.
  */
 #ifndef PFS_PLANTED_TEST_H
 #define PFS_PLANTED_TEST_H

@@ -1,8 +1,8 @@
-"""profile_dumps.py - parts of profile_test.py: dumps that others wrote, and input that is wrong."""
+"""profile_dumps.py - parts of profile_test.py: dumps of other tools, and invalid input."""
 
 from place import expect
 
-# As the page has it that a profile of jemalloc was explained by; what it leaves out is left out.
+# From a page that explains a profile of jemalloc, with its omissions.
 EXAMPLE = """heap_v2/524288
    t*: 28106: 56637512 [0: 0]
    t3: 352: 16777344 [0: 0]

@@ -1,5 +1,5 @@
-"""profile_real.py - parts of profile_test.py: profiles of programs that really run: under
-libpfsmem.so, under Debian's jemalloc, killed, and switched while they live.
+"""profile_real.py - parts of profile_test.py: profiles of running programs: under
+libpfsmem.so, under Debian's jemalloc, killed, and switched while they run.
 """
 
 import os
@@ -13,8 +13,8 @@ from place import SVG, expect, skip
 
 LIBRARY = "libjemalloc.so.2"
 
-# With a word, it waits for its input; or, "killed", leaks until it kills itself at 64 MiB, as the
-# system would.
+# With an argument it waits for input; with "killed" it leaks until it kills itself at 64 MiB, as
+# the system would.
 LEAKY = r"""
 #include <pthread.h>
 #include <signal.h>
@@ -112,7 +112,7 @@ def jemalloc(bench):
         "MALLOC_CONF": f"prof:true,lg_prof_sample:12,prof_final:true,prof_prefix:{program}"})
     dump, = [bench.path(name) for name in os.listdir(bench.folder) if name.endswith(".f.heap")]
     sums = by_function(bench.run("pprof", dump, "--format=collapsed").stdout.splitlines())
-    # 937 samples of 60,000: 4 standard deviations are 13 %. jemalloc says the class of a size.
+    # 937 samples of 60,000: 4 standard deviations are 13 %. jemalloc reports size classes.
     expect(0.87 < sums["small"] / (60000 * 64) < 1.13, f"small: {sums}")
     expect(sums["big"] == 20 * 229376, f"big: {sums}")
     if shutil.which("jeprof") is not None:
@@ -157,7 +157,7 @@ def killed(bench):
 
 
 def living(bench):
-    """Switched while it lives, and it is seen which way."""
+    """Switched while the program runs, and each state is visible."""
     process = start(bench, program_of(bench), "wait")
     process.stdout.readline()
     target = str(process.pid)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""profile_served.py - heap profiles as pfs-mem serve gives them: the same documents that pfs-mem
-pprof writes; read from afar by the tools they are made for, which have no file of the program.
+"""profile_served.py - heap profiles as pfs-mem serve sends them: the same documents that pfs-mem
+pprof writes, read remotely by the tools they are made for, without the program's file.
 
 usage: profile_served.py PART PFS_MEM MADE
 MADE: profile_made. Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is
@@ -88,7 +88,7 @@ def documents(served):
 
 
 def symbols(served):
-    """GET, HEAD, POST; addresses as each tool asks for them, and such as are none."""
+    """GET, HEAD, POST; addresses as each tool sends them, and invalid ones."""
     for root in ("/pprof/", ROOT + "pprof/", "/debug/pprof/"):
         expect(served.get(root + "symbol") == b"num_symbols: 1\n", "GET")
         status, _, text = served.ask(root + "symbol", "HEAD")
@@ -123,7 +123,7 @@ def symbols(served):
 
 
 def hidden(bench, *words):
-    """In a place where the program's file is an empty one; None: there is no such place here."""
+    """Run where the program's file is empty; None: impossible here."""
     script = f'mount --bind /dev/null {bench.program} && exec "$@"'
     place = ["unshare", "-rm", "sh", "-c", script, "sh"]
     if subprocess.run([*place, "true"], capture_output=True, check=False).returncode != 0:

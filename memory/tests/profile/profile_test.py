@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""profile_test.py - heap profiles as pfs-mem shows them: of boxes that are made by hand, whose
-truth is known, and of dumps; read back by the tools they are made for.
+"""profile_test.py - heap profiles as pfs-mem shows them: from boxes made by hand with known
+contents, and from dumps; read back by the tools they are made for.
 
 usage: profile_test.py PART PFS_MEM MADE
 MADE: profile_made. Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is
@@ -125,7 +125,7 @@ def sums_of_lines(text):
 
 
 def formats(bench):
-    """Each document says what the box says, to the last byte; so does the one without a file."""
+    """Each document equals the box, to the last byte; so does the one without a file."""
     box, objects, count = bench.box("1-1.box")
     truth = [objects, count]
     head, rows = sums_of_lines(bench.run("pprof", box).stdout)
@@ -133,7 +133,7 @@ def formats(bench):
     total = head[2:]
     text = bench.run("pprof", box, "--format", "heap_v2").stdout
     expect(text.startswith("heap_v2/1\n  t*: "), f"heap_v2: {text[:100]}")
-    # Sums are of what jeprof makes of each line; a block of 2 bytes is the only one it changes.
+    # Sums are of jeprof's numbers for each line; only the block of 2 bytes is changed by it.
     sums = {"*": 0.0, "1": 0.0, "2": 0.0}
     for thread, number, size in re.findall(r"^  t(\S+): (\d+): (\d+) \[", text.split("@", 1)[1],
                                            re.M):
@@ -197,7 +197,7 @@ def readers(bench):
 
 
 def go_pprof():
-    """The command line of Go's pprof; NULL where there is none."""
+    """The command line of Go's pprof; None if it is not installed."""
     if os.environ.get("PFS_GO_PPROF"):
         return [os.environ["PFS_GO_PPROF"]]
     if shutil.which("go") is not None:
@@ -230,7 +230,7 @@ def go(bench):
 
 
 def names(bench):
-    """Inlined frames, files, lines; another file in its place is not used, and said."""
+    """Inlined frames, files, lines; another file in its place is reported and not used."""
     box, _, _ = bench.box("1-1.box")
     bench.run("pprof", box, "--format=proto", "--symbolized", "--out", bench.path("p"))
     stacks = {}
@@ -249,7 +249,7 @@ def names(bench):
     expect(sum("::deep" in frame[0] for frame in deep) == 6, "recursion")
     debug = bench.path("kept.symbols")
     subprocess.run(["objcopy", "--only-keep-debug", bench.program, debug], check=True)
-    # Stripped: what is exported, or nothing, but never a neighbour's name.
+    # Stripped: exported names or none, but never a neighbour's name.
     subprocess.run(["strip", bench.program], check=True)
     lines = bench.run("pprof", box, "--format=collapsed").stdout
     expect("[unknown] planted+0x" in lines and "planted_leak" not in lines, f"stripped: {lines}")
@@ -308,7 +308,7 @@ def frames_of(path):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page asks for from elsewhere."""
+    """What a page loads from elsewhere."""
 
     def __init__(self):
         super().__init__()

@@ -1,63 +1,13 @@
 /*
- * blocks_test.c - blocks of pfs_memory_malloc in the heap profile: each sampled under the
- * instrument that the program named, by a stack that begins where it called, until it is free,
- * whoever frees it; resized and claimed, as a new one.
+ * blocks_test.c - blocks of pfs_memory_malloc in the heap profile. Each is sampled under the
+ * instrument that the program named, with a stack that begins at the call, until any thread frees
+ * it. A resized or claimed block is a new one.
  *
  * usage: sampling_blocks FOLDER
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <pfslab/memory.h>
-
-#include "memory/box/reader_profile.h"
+#include "seen_test.h"
 
 #define BLOCKS 40u
-
-static int failures;
-
-static void equal(uint64_t have, uint64_t want, const char *what)
-{
-	if (have == want)
-		return;
-	(void)printf("FAILED: %s: %" PRIu64 ", %" PRIu64 " wanted\n", what, have, want);
-	failures++;
-}
-
-static struct pfs_books *books;
-static struct pfs_reader *reader;
-static pfs_memory_key keys[2];
-
-static void open_all(const char *folder)
-{
-	struct pfs_memory_config config;
-	struct pfs_message message;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.tick_ms = 0;
-	config.profile_lg = 1;
-	config.stacks_max = config.contexts_max = config.samples_max = 64;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK ||
-	    (reader = pfs_reader_open(pfs_memory_path(books), &message)) == NULL) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	keys[0] = pfs_memory_register(books, "memory/one/heap");
-	keys[1] = pfs_memory_register(books, "memory/two/heap");
-}
-
-static struct pfs_seen_profile *look(void)
-{
-	struct pfs_message message;
-	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
-	if (profile == NULL) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	return profile;
-}
 
 static __attribute__((noinline)) void *malloc_here(struct pfs_memory_thread *thread,
 						   pfs_memory_key key, size_t bytes)
@@ -67,7 +17,7 @@ static __attribute__((noinline)) void *malloc_here(struct pfs_memory_thread *thr
 	return block;
 }
 
-/* Live samples of an instrument, and their bytes; each from within that function, NULL: any. */
+/* Check an instrument's live samples and their bytes; each from inside a function, NULL: any. */
 static void check(const char *instrument, uint64_t count, uint64_t bytes, uintptr_t inside)
 {
 	struct pfs_seen_profile *profile = look();
@@ -100,22 +50,12 @@ static uint64_t samples_of(const char *user)
 	return samples;
 }
 
-static uint64_t samples_ever(void)
-{
-	struct pfs_seen_profile *profile = look();
-	uint64_t samples = 0;
-	for (uint32_t i = 0; i < profile->context_count; i++)
-		samples += profile->contexts[i].samples;
-	pfs_profile_free(profile);
-	return samples;
-}
-
 int main(int argc, char **argv)
 {
 	void *blocks[BLOCKS];
 	if (argc != 2)
 		return fprintf(stderr, "usage: sampling_blocks FOLDER\n"), 2;
-	open_all(argv[1]);
+	open_books(argv[1], 1, 64, 64, 64);
 	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "alice", "here",
 								   true);
 	struct pfs_memory_thread *other = pfs_memory_thread_begin(books, "other", "bob", "there",
@@ -137,7 +77,7 @@ int main(int argc, char **argv)
 	pfs_memory_tick(books);
 	check("memory/one/heap", 0, 0, 0);
 	check("memory/two/heap", 0, 0, 0);
-	equal(samples_ever(), 80, "samples ever");
+	equal(count_samples(), 80, "samples ever");
 	pfs_memory_thread_end(other);
 	pfs_reader_close(reader);
 	pfs_memory_close(books);

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""check_sampling.py - programs under libpfsmem.so: are the stacks in their boxes those that they
-allocated by?
+"""check_sampling.py - programs under libpfsmem.so: do their boxes have the stacks that they
+allocated with?
 
 usage: check_sampling.py PART PFS_MEM DUMP PROGRAM [PLUGIN...]
-Every block is sampled but where a part says so. Addresses are named by the symbols of nm.
+Every block is sampled unless a part says otherwise. nm resolves addresses.
 Exit 0: all as expected. 1: something was not.
 """
 

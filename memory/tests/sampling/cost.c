@@ -1,12 +1,12 @@
 /*
- * cost.c - what a sample costs: pairs of malloc and free of 1000 bytes at a depth of so many
- * functions, by CPU time, the fastest of some rounds. To be run with each block sampled, and with
+ * cost.c - the cost of a sample: pairs of malloc and free of 1000 bytes at a given depth of
+ * functions, in CPU time, the fastest of several rounds. Run it with every block sampled, and with
  * none:
  *
- *	pfs-mem run --lg-prof-sample 1 -- sampling-cost-kept 20
- *	pfs-mem run --lg-prof-sample 40 -- sampling-cost-kept 20
+ * 	pfs-mem run --lg-prof-sample 1 -- sampling-cost-kept 20
+ * 	pfs-mem run --lg-prof-sample 40 -- sampling-cost-kept 20
  *
- * usage: sampling-cost-kept|omitted DEPTH [BYTES [PAIRS]]   PAIRS: of a round, 2000
+ * usage: sampling-cost-kept|omitted DEPTH [BYTES [PAIRS]]   PAIRS: in a round, 2000
  */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * dump_test.c - what a box has of a heap profile, as lines that a script reads.
+ * dump_test.c - prints a box's heap profile as lines for a script.
  *
  * usage: sampling_dump TARGET
  */

@@ -1,14 +1,14 @@
 /*
- * estimate_test.c - what samples say of all blocks, many times over: the true bytes and objects of
- * five stacks with mixed sizes lie in the interval of 95 % as often as they should, and the mean is
- * right. And the logarithm and the chances behind it, against the mathematical library's.
+ * estimate_test.c - estimates of all blocks from samples, many times over. The true bytes and
+ * objects of five stacks with mixed sizes lie in the 95 % interval as often as they should, and the
+ * mean is right. The logarithm and the probabilities are compared with the mathematical library's.
  *
- * Source of the mixes: sums that are weighted after they were added up are wrong by a factor of 10
- * to 90 for the objects of three of them.
+ * Source of the mixes: if sums are weighted only after they are added up, the objects of three of
+ * them are wrong by a factor of 10 to 90.
  *
  * usage: sampling_estimate [SEEDS]
- *        sampling_estimate errors [SEEDS]   how far estimates are off, by the number of samples,
- *                                           beside the theory; a line of JSON
+ *        sampling_estimate errors [SEEDS]   the errors of estimates by the number of samples,
+ *                                           compared with the theory; a line of JSON
  */
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +27,7 @@
 #define HELD_LEAST 0.93
 #define HELD_MOST 0.97
 
-/* Blocks of these sizes, so many of each, one after the other; and that so many times. */
+/* `count` blocks of each size, one size after the other, repeated for `rounds`. */
 static const struct mix {
 	const char *name;
 	struct {
@@ -44,12 +44,12 @@ static const struct mix {
 #define MIXES (sizeof(mixes) / sizeof(mixes[0]))
 
 struct sums {
-	uint64_t objects_256ths, bytes; /* as a context has them */
+	uint64_t objects_256ths, bytes; /* as stored in a context */
 	double objects_variance, bytes_variance;
 };
 
-/* One run over a mix, as a cell and its samples go. What is far from the next sampled byte is
- * passed over in one step. */
+/* One run over a mix, as a cell and its samples do it. Blocks far from the next sampled byte are
+ * skipped in one step. */
 static void run(const struct mix *mix, const double *chances, uint64_t seed, struct sums *sums)
 {
 	uint64_t random = pfs_random_seed(seed, 1), now = 0, round_bytes = 0;
@@ -85,9 +85,9 @@ static void run(const struct mix *mix, const double *chances, uint64_t seed, str
 	}
 }
 
-/* Of all seeds. */
+/* Over all seeds. */
 struct judgement {
-	double error; /* sum of relative ones */
+	double error; /* the sum of relative errors */
 	uint32_t held;
 };
 
@@ -150,7 +150,7 @@ static bool check_functions(void)
 	return fine;
 }
 
-/* Gaps of all means: how often at most the mean, and their own mean. */
+/* Gaps of all means: the fraction that is at most the mean. */
 static bool check_gaps(void)
 {
 	bool fine = true;
@@ -172,8 +172,8 @@ static bool check_gaps(void)
 
 /* ---- errors by the number of samples ---- */
 
-/* Of a mix that goes on until so many samples are to be expected: the root of the mean square of
- * the relative error of its bytes, and what it should be. */
+/* For a mix that is long enough for an expected number of samples: the root mean square of the
+ * relative error of its bytes, and its theoretical value. */
 static void print_error(const struct mix *mix, uint32_t expected, uint32_t seeds)
 {
 	double chances[PARTS] = { 0 }, samples = 0, variance = 0, bytes = 0, squares = 0;

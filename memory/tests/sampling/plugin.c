@@ -1,5 +1,6 @@
 /*
- * plugin.c - a file that is opened and closed; each build of it has a function of another name.
+ * plugin.c - a library that is loaded and unloaded; each build of it has a differently named
+ * function.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * program.c - a program whose stacks are known: it allocates along paths of functions with names,
- * says what it did, and waits. It is built with frame pointers and without.
+ * program.c - a program whose stacks are known: it allocates along paths of named functions,
+ * reports that, and waits. It is built with frame pointers and without.
  *
  * usage: program PART [PLUGIN...]
  */
@@ -20,7 +20,7 @@
 static void *kept[64 * ROUNDS];
 static unsigned kept_count;
 
-/* So that no call is the last thing that a function does. */
+/* Prevents a tail call. */
 #define STAY __asm__ volatile("" : : : "memory")
 
 static void keep(void *block)
@@ -75,7 +75,7 @@ NOINLINE static void part_plain(void)
 	STAY;
 }
 
-/* ---- a frame of the system's library in the middle: it has no frame pointer ---- */
+/* ---- a frame of the C library in the middle, without a frame pointer ---- */
 
 NOINLINE int compare(const void *one, const void *other);
 int compare(const void *one, const void *other)
@@ -157,7 +157,7 @@ NOINLINE static void part_threads(void)
 	(void)pthread_create(&freer, NULL, frees_all, NULL);
 	(void)pthread_join(freer, NULL);
 	kept_count = 0;
-	keep(malloc(1000)); /* surely sampled, so that it gives back what was freed */
+	keep(malloc(1000)); /* certainly sampled, so that it gives back the freed samples */
 	wait_for("freed");
 	STAY;
 }
@@ -180,7 +180,8 @@ NOINLINE static void part_deep(void)
 	STAY;
 }
 
-/* ---- files that come and go: each plugin in the place of the one before, if it can be ---- */
+/* ---- libraries that come and go: each plugin at the address of the one before, if possible ----
+ * */
 
 NOINLINE static void part_plugins(char **paths)
 {

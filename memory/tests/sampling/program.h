@@ -1,5 +1,5 @@
 /*
- * program.h - of the program with known stacks, what stands in a C++ library.
+ * program.h - the part of the program with known stacks that is a C++ library.
  */
 #ifndef PFS_STRESS_SAMPLING_PROGRAM_H
 #define PFS_STRESS_SAMPLING_PROGRAM_H
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Calls back through a few C++ functions; what comes back is from operator new. */
+/* Calls `call` through a few C++ functions; returns a block of operator new. */
 void *program_cxx(void (*call)(void));
 
 #ifdef __cplusplus

@@ -1,69 +1,26 @@
 /*
- * samples_test.c - samples in books and their box: equal stacks and contexts have one record, also
- * when many threads make them at once; every sample goes with its block, whoever frees it; tables
- * that are full are counted; lives that end leave their contexts; switches; a forked child.
+ * samples_test.c - samples in books and their box. Equal stacks and contexts share one record, also
+ * when many threads make them at once. Every sample goes with its block, whichever thread frees it.
+ * Records that do not fit are counted. Lives that end leave their contexts. Switches; a forked
+ * child.
  *
  * usage: sampling_samples PART FOLDER
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <pfslab/memory.h>
-
-#include "memory/box/reader_profile.h"
 #include "memory/profile/profile.h"
+#include "seen_test.h"
 
 #define THREADS 8u
 #define BLOCKS 400u
 
-static int failures;
-
-static void expect(bool fine, const char *what, uint64_t have, uint64_t want)
-{
-	if (fine)
-		return;
-	(void)printf("FAILED: %s: %" PRIu64 ", %" PRIu64 " wanted\n", what, have, want);
-	failures++;
-}
-
-static void equal(uint64_t have, uint64_t want, const char *what)
-{
-	expect(have == want, what, have, want);
-}
-
-static struct pfs_books *books;
-
-static void open_books(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
-		       uint32_t samples)
-{
-	struct pfs_memory_config config;
-	struct pfs_message message;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.tick_ms = 0;
-	config.threads_max = 64;
-	config.cells_max = 4096;
-	config.accounts_max = 16;
-	config.profile_lg = lg;
-	config.stacks_max = stacks;
-	config.contexts_max = contexts;
-	config.samples_max = samples;
-	if (pfs_memory_open(&config, &books, &message) != PFS_OK) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-}
-
-/* ---- as the library that counts does it, with a stack that is made up ---- */
+/* ---- as the library that counts does it, with an artificial stack ---- */
 
 struct block {
-	struct pfs_cell *named; /* a cell, or a sample */
+	struct pfs_cell *named; /* a cell or a sample */
 	uint64_t bytes;
 };
 
@@ -79,7 +36,7 @@ static __attribute__((noinline)) struct pfs_cell *allocate(struct pfs_memory_thr
 	return sample != NULL ? (struct pfs_cell *)(void *)sample : cell;
 }
 
-/* Functions that call it from places of their own, through more or fewer callers. */
+/* Functions that call it from distinct places, through a varying number of callers. */
 typedef struct block call(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes,
 			  uint32_t depth);
 #define CALL(name)                                                                             \
@@ -115,29 +72,13 @@ static void block_free(struct pfs_memory_thread *thread, struct block block)
 
 /* ---- what a reader sees ---- */
 
-static struct pfs_reader *reader;
-
-static struct pfs_seen_profile *look(void)
-{
-	struct pfs_message message;
-	if (reader == NULL)
-		reader = pfs_reader_open(pfs_memory_path(books), &message);
-	struct pfs_seen_profile *profile = reader != NULL ? pfs_profile_take(reader, &message)
-							  : NULL;
-	if (profile == NULL) {
-		(void)fprintf(stderr, "%s\n", message.text);
-		exit(2);
-	}
-	return profile;
-}
-
 static void look_no_more(void)
 {
 	pfs_reader_close(reader);
 	reader = NULL;
 }
 
-/* No two stacks are equal, nor two contexts. */
+/* No two stacks are equal, and no two contexts. */
 static void check_unique(const struct pfs_seen_profile *profile)
 {
 	uint32_t twice = 0;
@@ -158,17 +99,8 @@ static void check_unique(const struct pfs_seen_profile *profile)
 	equal(twice, 0, "contexts that are twice");
 }
 
-static uint64_t samples_ever(const struct pfs_seen_profile *profile)
-{
-	uint64_t samples = 0;
-	for (uint32_t i = 0; i < profile->context_count; i++)
-		samples += profile->contexts[i].samples;
-	return samples;
-}
-
 /* ---- parts ---- */
 
-static pfs_memory_key keys[2];
 static struct block mail[THREADS][BLOCKS];
 static pthread_barrier_t barrier;
 
@@ -181,7 +113,7 @@ static void *work(void *argument)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		mail[id][i] = block_new(thread, keys[i / 20 % 2], i);
 	(void)pthread_barrier_wait(&barrier);
-	if (id % 4 == 1) /* its blocks outlive it, and it frees another's without a life */
+	if (id % 4 == 1) /* its blocks outlive it, and it frees another's blocks without a life */
 		pfs_memory_thread_end(thread);
 	uint32_t whose = (id + 1) % THREADS;
 	for (uint32_t i = 0; i < BLOCKS; i++)
@@ -196,8 +128,6 @@ static void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t con
 		  uint32_t samples)
 {
 	open_books(folder, lg, stacks, contexts, samples);
-	keys[0] = pfs_memory_register(books, "memory/one/heap");
-	keys[1] = pfs_memory_register(books, "memory/two/heap");
 	(void)pthread_barrier_init(&barrier, NULL, THREADS);
 }
 
@@ -217,7 +147,8 @@ static void end(void)
 	(void)pthread_barrier_destroy(&barrier);
 }
 
-/* All blocks are sampled; stacks are those of one thread, contexts so many for each. */
+/* All blocks are sampled; the stacks are those of one thread, the contexts as many for each thread.
+ * */
 static void part_threads(const char *folder)
 {
 	for (uint32_t round = 0; round < 20; round++) {
@@ -236,7 +167,7 @@ static void part_threads(const char *folder)
 	}
 }
 
-/* Room for a few: what finds none is counted, and the blocks are counted as ever. */
+/* Little room: what does not fit is counted as lost, and the blocks are still counted. */
 static void part_full(const char *folder)
 {
 	begin(folder, 1, 4, 64, 32);
@@ -254,7 +185,7 @@ static void part_full(const char *folder)
 	       lost[PFS_LOST_SAMPLES], THREADS * BLOCKS - 32 * 2);
 	pfs_profile_free(profile);
 	end();
-	/* Few contexts, all samples: those that found none of their own are nobody's. */
+	/* Few contexts, many samples: those without a context of their own use a shared one. */
 	begin(folder, 1, 4, 32, 8192);
 	run_workers();
 	profile = look();
@@ -271,21 +202,13 @@ static void part_full(const char *folder)
 	end();
 }
 
-static uint64_t count_samples(void)
-{
-	struct pfs_seen_profile *profile = look();
-	uint64_t samples = samples_ever(profile);
-	pfs_profile_free(profile);
-	return samples;
-}
-
 static void make_blocks(struct pfs_memory_thread *thread, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		block_free(thread, block_new(thread, keys[0], i));
 }
 
-/* From outside: off, on, another mean; and values that nobody should have written. */
+/* Switched from outside: off, on, another mean; and invalid values. */
 static void part_switch(const char *folder)
 {
 	struct pfs_message message;
@@ -315,7 +238,8 @@ static void part_switch(const char *folder)
 	end();
 }
 
-/* The child of several threads goes on with its copy: samples of before are there, and go. */
+/* The child of a process with threads goes on with its copy: earlier samples are there, and can go.
+ * */
 static _Atomic(uint32_t) churning;
 
 static void *churn(void *stop)
@@ -336,7 +260,7 @@ static void *churn(void *stop)
 	return NULL;
 }
 
-/* Of the threads that churn each has 15 or 16 blocks at any moment. */
+/* Each thread that churns has 15 or 16 blocks at any moment. */
 static void check_child(struct pfs_memory_thread *thread, struct block *own)
 {
 	make_blocks(thread, 200);
@@ -398,8 +322,8 @@ static void part_fork(const char *folder)
 	end();
 }
 
-/* A child's first sample takes a handle over that another thread left; that thread's life, which
- * ends later in the child, leaves it alone. */
+/* A child's first sample takes over a handle that another thread left. That thread's life ends
+ * later in the child, and must leave the handle alone. */
 static int sample_first(struct pfs_memory_thread *thread)
 {
 	struct block kept = block_new(thread, keys[0], 0);
@@ -417,7 +341,7 @@ static void part_first(const char *folder)
 	begin(folder, 1, 256, 256, 1024);
 	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "user", "host",
 								   true);
-	/* No sample; and a mark so high that what the child allocates first opens no desk. */
+	/* No sample, and a mark so high that the child's first allocation opens no desk. */
 	for (uint32_t i = 0; i < 2; i++)
 		pfs_memory_freed(books, thread, pfs_memory_allocated(thread, keys[0], 1 << 24),
 				 1 << 24);
@@ -436,7 +360,7 @@ static void part_first(const char *folder)
 	end();
 }
 
-/* A life's contexts stay, with its name; its samples stay until their blocks are free. */
+/* A life's contexts stay, with its names; its samples stay until their blocks are freed. */
 static void part_lives(const char *folder)
 {
 	struct block kept[20];

@@ -1,22 +1,13 @@
 /*
- * classes_test.c - the tables of size classes against the rule that they are made by.
+ * classes_test.c - compares the tables of size classes with the rule they follow.
  */
 #include "memory/malloc/classes.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include "check.h"
 
-#define CHECK(condition, ...)                                                \
-	do {                                                                 \
-		if (!(condition)) {                                          \
-			(void)fprintf(stderr, "classes_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                         \
-			exit(1);                                             \
-		}                                                            \
-	} while (0)
-
-/* The class after one of so many bytes: 8, then steps of 16 up to 128, then four a doubling. */
+/* The class after a class: 8, then steps of 16 up to 128, then four a doubling. */
 static size_t next_class(size_t size)
 {
 	size_t doubling = 128;
@@ -60,7 +51,8 @@ static void check_requests(void)
 	}
 }
 
-/* Each pointer into a slab of each class: the region of a first byte, and no other. */
+/* For each offset in a slab of each class: only a region's first byte is accepted, as that region.
+ * */
 static void check_regions(void)
 {
 	for (uint32_t c = 0; c < PFS_SMALL_COUNT; c++) {

@@ -1,6 +1,6 @@
 /*
- * ctl_test.c - threads that allocate by mallocx from arenas and thread caches of their own while
- * others ask mallctl: at rest the statistics of each arena are what a walk over all blocks finds.
+ * ctl_test.c - threads allocate by mallocx from arenas and thread caches of their own while others
+ * call mallctl: at rest each arena's statistics equal what a walk over all blocks finds.
  */
 #include <pfslab/jemalloc.h>
 #include <pfslab/malloc.h>
@@ -9,20 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 #define THREADS 6u
 #define LIVE 200u
 #define TURNS 10000u
 #define ARENAS_MAX 64u
-
-#define CHECK(condition, ...)                                               \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			(void)fprintf(stderr, "ctl_test.c:%d: ", __LINE__); \
-			(void)fprintf(stderr, __VA_ARGS__);                 \
-			(void)fputc('\n', stderr);                          \
-			abort();                                            \
-		}                                                           \
-	} while (0)
 
 static void *live[THREADS][LIVE];
 
@@ -53,7 +45,7 @@ static void refresh(void)
 	write_value("epoch", &epoch, sizeof(epoch));
 }
 
-/* Now and then: what is asked of all, or changes much. */
+/* Calls made now and then that concern all threads, or change much. */
 static void ask(unsigned turn, unsigned *arena)
 {
 	bool background = turn % 4 == 0;
@@ -128,7 +120,7 @@ static void compare(void)
 	uint64_t total = 0;
 	unsigned arenas;
 	memset(walked, 0, sizeof(walked));
-	(void)pfs_malloc_walk(visit, &total); /* and all rings are empty */
+	(void)pfs_malloc_walk(visit, &total); /* which also empties all rings */
 	refresh();
 	read_value("arenas.narenas", &arenas, sizeof(arenas));
 	CHECK(arenas < ARENAS_MAX, "%u arenas", arenas);

@@ -1,8 +1,8 @@
 /*
- * extents_test.c - random calls of the extents of an arena, and after each: every page is in one
- * extent, the map has the ends of each and nothing between [EX1], no two free neighbours are of one
- * kind [EX2], pages and bytes are counted [EX3]; what is said to be zeroed is. Metadata are refused
- * at times: then nothing was lost.
+ * extents_test.c - random calls of an arena's extents. After each call: every page is in one
+ * extent, the map has the ends of each extent and nothing between [EX1], no two free neighbours are
+ * of the same kind [EX2], pages and bytes are counted [EX3], and what is marked zeroed is zero.
+ * Sometimes metadata is refused; then nothing may be lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@
 #define EXTENTS_MOST 4096u
 #define RING PFS_RING_OFFSET(3)
 
-static struct pfs_arena arena; /* nobody else's */
+static struct pfs_arena arena; /* used by this test only */
 static struct pfs_extents *const extents = &arena.extents;
 static struct pfs_extent *held[HELD_MOST];
 static uint32_t held_count;
 static uint64_t seed;
 static uint32_t step;
-static uint32_t refusals; /* of metadata from here on */
+static uint32_t refusals; /* metadata allocations to refuse next */
 
 #define CHECK(condition, ...)                                                   \
 	do {                                                                    \
@@ -68,7 +68,7 @@ static void add(struct pfs_extent *extent)
 	all[all_count++] = extent;
 }
 
-/* A kind's list by length has what its list by age has. */
+/* A kind's list by length has the same extents as its list by age. */
 static void add_kind(enum pfs_extent_kind kind)
 {
 	const struct pfs_extents_kind *lists = &extents->kinds[kind];
@@ -175,7 +175,7 @@ static void take(void)
 		return;
 	struct pfs_extent *extent = pfs_extents_take(extents, size_bytes, align_bytes);
 	if (extent == NULL)
-		return; /* metadata were refused */
+		return; /* metadata was refused */
 	CHECK(extent->size_bytes == size_bytes, "another size than was asked for");
 	CHECK((extent->base & (align_bytes - 1)) == 0, "not aligned");
 	if (extent->is_zeroed)
@@ -198,7 +198,7 @@ static void give(uint32_t at)
 	pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
 }
 
-/* In place; large ones alone are. */
+/* Resize in place; only large extents are resized. */
 static void resize(struct pfs_extent *extent)
 {
 	size_t pages = extent->size_bytes / PFS_OS_PAGE;

@@ -1,19 +1,19 @@
 /*
- * needless_test.c - a slab counts as needless if, and only if, it is made although rings of others
- * hold a slab's worth of regions that could not be taken. What the rings hold, the test says.
+ * needless_test.c - a slab counts as needless exactly if it is made although other threads' rings
+ * hold a slab's worth of regions that could not be taken. The test controls what the rings hold.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "memory/malloc/arena.h"
 #include "memory/malloc/cache.h"
 #include "memory/malloc/start.h"
+#include "check.h"
 
 #define CLASS 20u
 #define REGIONS_MOST 4096u
 
 static struct {
-	void *gives; /* a block that comes back; NULL: none does */
+	void *gives; /* a block that the rings give back; NULL: none */
 	bool is_held;
 	uint32_t calls;
 } rings;
@@ -31,15 +31,6 @@ bool __wrap_pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	return gives;
 }
 
-#define CHECK(condition, ...)                                                 \
-	do {                                                                  \
-		if (!(condition)) {                                           \
-			(void)fprintf(stderr, "needless_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                          \
-			exit(1);                                              \
-		}                                                             \
-	} while (0)
-
 static void counts_are(struct pfs_bin *bin, uint64_t slabs, uint64_t needless, const char *when)
 {
 	struct pfs_bin_counts counts;
@@ -50,7 +41,7 @@ static void counts_are(struct pfs_bin *bin, uint64_t slabs, uint64_t needless, c
 	      (unsigned long long)counts.needless, (unsigned long long)needless);
 }
 
-/* As many as a slab has, from a bin that has none; one of them. */
+/* Take a slab's worth of blocks from a bin without a free one. Returns one of them. */
 static void *take_slab(struct pfs_bin *bin)
 {
 	static void *blocks[REGIONS_MOST];

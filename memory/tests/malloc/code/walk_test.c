@@ -1,16 +1,17 @@
 /*
- * walk_test.c - what the walk finds, and what the counts say, against a list that the test keeps of
- * every block: threads allocate, free, resize, hand blocks to each other and end; whenever all of
- * them rest, the walk must find exactly the list's blocks, each with its class's size.
+ * walk_test.c - compares the walk and the counts with the test's own list of every block. Threads
+ * allocate, free, resize, hand blocks to each other and end. Whenever all of them rest, the walk
+ * must find exactly the listed blocks, each with the size of its class.
  *
- * Each block is written from end to end by its owner without atomics and read back by whoever frees
- * it: so ThreadSanitizer sees whether a block's bytes were handed on.
+ * The owner writes each block from end to end without atomics, and the thread that frees it reads
+ * it back, so ThreadSanitizer sees whether a block's bytes were handed on.
  */
 #include <pfslab/malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "check.h"
 
 #define THREADS 6u
 #define ROUNDS 6u
@@ -30,15 +31,6 @@ struct worker {
 	pthread_t thread;
 };
 static struct worker workers[THREADS];
-
-#define CHECK(condition, ...)                                             \
-	do {                                                              \
-		if (!(condition)) {                                       \
-			(void)fprintf(stderr, "walk_test: " __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");                      \
-			exit(1);                                          \
-		}                                                         \
-	} while (0)
 
 static uint64_t draw(struct worker *self, uint64_t below)
 {
@@ -187,7 +179,7 @@ static void compare(uint32_t round)
 	      "round %u: active does not add up", round);
 }
 
-/* The next round's threads have the blocks of others. */
+/* In the next round each thread has another thread's blocks. */
 static void hand_over(void)
 {
 	struct worker first = workers[0];
