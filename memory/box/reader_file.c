@@ -1,5 +1,6 @@
 /*
- * reader_file.c - a box as a file: is it one, whose, is its program living; its head.
+ * reader_file.c - a box as a file: whether it is a box, its owner, whether its program lives; its
+ * head.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -110,7 +111,7 @@ bool pfs_box_is_name(const char *name)
 	       strcmp(name + length - 4, ".box") == 0;
 }
 
-/* A file of that name whose program has not written its head yet. */
+/* A file with a box's name, whose program has not written its head yet. */
 static bool is_empty(const char *path, const struct pfs_box_head *head, ssize_t got)
 {
 	static const char nothing[sizeof(head->magic)];
@@ -131,7 +132,7 @@ static bool refuse_unready(int file, const char *path, struct pfs_message *messa
 			  path);
 }
 
-/* What is wrong with a head, or NULL. */
+/* The fault of a head; NULL: none. */
 static const char *head_fault(const struct pfs_box_head *head, uint64_t file_bytes)
 {
 	if (memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) != 0)
@@ -222,7 +223,7 @@ int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_mes
 		(void)pfs_refuse(message, "'%.150s' cannot be created: %s", path, strerror(errno));
 		return -1;
 	}
-	/* Not forever: a tool that was stopped may have it. */
+	/* With a time limit: a stopped tool may hold the lock. */
 	for (int i = 0; flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0; i++) {
 		if (i < LOCK_TRIES && (errno == EWOULDBLOCK || errno == EINTR)) {
 			(void)nanosleep(&rest, NULL);

@@ -7,7 +7,7 @@
 #include "limit_text.h"
 #include "reader_inside.h"
 
-/* A copy of an entry: plain. */
+/* A private copy of an entry needs no atomic load. */
 #define PLAIN(type, word) (*(const type *)(const void *)&(word))
 
 static uint64_t limit_of(const struct pfs_reader *reader, uint32_t number, uint64_t own)

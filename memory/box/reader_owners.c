@@ -30,7 +30,7 @@ static uint64_t limit_of(const struct pfs_reader *reader, uint64_t number, uint6
 	return limit < PFS_BOX_OWNER_MOST ? limit : UINT64_MAX;
 }
 
-/* A copy of a record: plain. */
+/* A private copy of a record needs no atomic load. */
 #define PLAIN(type, word) (*(const type *)(const void *)&(word))
 
 static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *snapshot,
@@ -50,7 +50,7 @@ static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *sna
 		.bad = PLAIN(uint64_t, record->bad),
 	};
 	if (seen->high_bytes < seen->sum_bytes)
-		seen->high_bytes = seen->sum_bytes; /* who added is about to raise it */
+		seen->high_bytes = seen->sum_bytes; /* the adding thread is about to raise it */
 	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	if (record->parent != 0)
 		seen->parent = index_of(snapshot, record->parent);

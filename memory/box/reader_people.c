@@ -1,6 +1,6 @@
 /*
- * reader_people.c - whoever is there: instruments, threads, accounts, users, hosts; and which of
- * them stayed while the cells were read.
+ * reader_people.c - read instruments, threads, accounts, users and hosts, and find out which of
+ * them still exist after the cells were read.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void pfs_take_text(char *to, const char *from, size_t bytes)
 	(void)pfs_one_line(to);
 }
 
-/* Reads all records of a kind into an array, by read; NULL: no memory. */
+/* Reads all records of a kind into an array by calling read; NULL: no memory. */
 static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
 		      bool (*read)(struct pfs_taking *take, uint64_t number, void *to),
 		      uint32_t *count)
@@ -150,7 +150,7 @@ bool pfs_take_instruments(struct pfs_taking *take)
 	return snapshot->instruments != NULL;
 }
 
-/* ---- who ended meanwhile? ---- */
+/* ---- records that ended since they were read ---- */
 
 static bool is_there(const struct pfs_taking *take, enum pfs_box_kind kind, uint32_t number,
 		     uint32_t word)
@@ -185,7 +185,7 @@ void pfs_keep_living(struct pfs_taking *take)
 					     snapshot->host_count);
 }
 
-/* By number, which is how they stand in the array. */
+/* Binary search: the array is sorted by number. */
 static uint32_t index_of(const struct pfs_seen_account *accounts, uint32_t count,
 			 uint32_t reference)
 {
@@ -243,7 +243,7 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
 
 uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t reference)
 {
-	/* Nearly always at its number: none ever goes. */
+	/* Nearly always at its number: instruments are never removed. */
 	for (uint32_t i = reference < snapshot->instrument_count ? reference
 								 : snapshot->instrument_count;
 	     reference != 0 && i > 0; i--)

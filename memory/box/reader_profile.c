@@ -1,7 +1,7 @@
 /*
- * reader_profile.c - the profile of a box: first the samples, then the contexts that they name,
- * then their stacks, for these are published in the other order and stay; the snapshot last, for
- * it has whatever instrument they name.
+ * reader_profile.c - read the profile of a box: first the samples, then the contexts that they
+ * name, then their stacks. They are published in the opposite order and are not removed, so all
+ * references are found. The snapshot comes last: it contains every instrument that a context names.
  */
 #define _GNU_SOURCE
 #include "reader_profile.h"
@@ -16,7 +16,7 @@
 
 #define ROOM_FIRST 64u
 
-/* What is seen of a kind, and where a reference is in it. */
+/* The records read of a kind, and the index of each reference. */
 struct seen {
 	char *array;
 	uint64_t stride;
@@ -66,7 +66,7 @@ static bool take_sample(struct profile_taking *take, uint64_t number, const void
 		damage(take, "sample %llu is invalid", (unsigned long long)number);
 		return false;
 	}
-	/* malloc(0) has a byte that it is sampled by. */
+	/* malloc(0) counts as one byte for sampling. */
 	double bytes = record->bytes != 0 ? (double)record->bytes : 1;
 	seen->objects = -1 / expm1(-bytes / (double)record->interval);
 	return true;
@@ -231,7 +231,7 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 struct pfs_seen_profile *pfs_profile_take(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct profile_taking take = { .reader = self };
-	/* A program that died meanwhile is found dead now, and not between two kinds. */
+	/* If the program has died, find that out now, not between two kinds of records. */
 	if (!pfs_reader_refresh(self, message))
 		return NULL;
 	take.profile = calloc(1, sizeof(*take.profile));

@@ -1,5 +1,5 @@
 /*
- * reader_records.c - records of a box, copied as the optimistic protocol says.
+ * reader_records.c - copy records of a box by the optimistic protocol.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define COPY_TRIES 3
 
-/* Pages of 2 MiB, where the system has them: 64,000 rows are 6 MB, read once and given back. */
+/* Uses pages of 2 MiB where available: 64,000 rows take 6 MB, are read once and freed. */
 void *pfs_big_malloc(uint64_t bytes)
 {
 	const uint64_t huge = UINT64_C(2) << 20;
@@ -27,8 +27,8 @@ void *pfs_big_malloc(uint64_t bytes)
 	return memory;
 }
 
-/* A load from a hole of a tmpfs gives it memory; so of a living box, whatever it says, no more
- * pages are looked at than it can have memory for. */
+/* A load from a hole of a tmpfs allocates memory. So for a live box this limits the pages to what
+ * its allocated blocks can hold, whatever the head says. */
 static uint64_t pages_with_memory(const struct pfs_reader *self, uint32_t page_bytes,
 				  uint64_t pages)
 {
@@ -104,7 +104,7 @@ void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uin
 		memcpy(to, self->base + region->offset + offset, bytes);
 		return;
 	}
-	/* Not by the mapping: a load from a hole of a tmpfs gives it memory. */
+	/* Not through the mapping: a load from a hole of a tmpfs allocates memory. */
 	while (done < bytes) {
 		ssize_t got = pread(self->file, (char *)to + done, bytes - done,
 				    (off_t)(region->offset + offset + done));

@@ -1,9 +1,9 @@
 /*
- * reader_rows.c - rows of the five tables, as sums over cells.
+ * reader_rows.c - compute the rows of the five tables as sums over cells.
  *
- * A row's high mark: of an account max(low_*, high_*) of its own cell, as layout.h has it, with
- * the marks of its threads' cells added to the second; of those above, the same of their own cell
- * and of threads without an account, and then the accounts' added.
+ * The high mark of an account's row is max(low_*, high_* + the high marks of its threads' cells),
+ * with low_* and high_* of its own cell (layout.h). For users, hosts and global it is the same over
+ * their own cell and the threads without an account, plus the accounts' high marks.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -54,8 +54,9 @@ void pfs_groups_fini(struct pfs_groups *self)
 	memset(self, 0, sizeof(*self));
 }
 
-/* The slot of the index that has it, or is free for it. There are twice as many as groups. 16
- * instruments of somebody lie together, for they are asked for together. */
+/* The slot of the index that has the row, or the free slot for it. There are at least twice as many
+ * slots as groups. 16 consecutive instruments of one who are adjacent, because they are read
+ * together. */
 static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t instrument)
 {
 	uint64_t key = ((uint64_t)who << 32 | instrument / 16) * UINT64_C(0x9E3779B97F4A7C15);
@@ -88,7 +89,7 @@ const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, ui
 	return found == PFS_NONE ? NULL : &self->group[found];
 }
 
-/* ---- sums; unsigned inside, for those of a hostile box may overflow ---- */
+/* ---- sums; computed unsigned, because those of a hostile box may overflow ---- */
 
 static void raise_by(int64_t *value, int64_t by)
 {
@@ -126,7 +127,7 @@ static void add_cell_sums(struct pfs_reader_group *group, const struct pfs_seen_
 	raise_by(&group->free_bytes, cell->free_bytes);
 }
 
-/* A thread's marks and its current value, which may just have passed them. */
+/* A thread's marks, extended by its current value, which may just have passed them. */
 static struct pfs_seen_marks marks_of_thread(const struct pfs_seen_cell *cell, int table)
 {
 	struct pfs_seen_marks marks = cell->marks[table];
@@ -147,13 +148,14 @@ static void add_thread_cell(struct pfs_reader_group *group, const struct pfs_see
 	add_marks(&group->marks, &marks);
 }
 
-/* Marks of whoever is above threads: of those below, and of the own cell. */
+/* Marks of a row above the threads: the sum of those below, and those of its own cell. */
 struct party {
 	struct pfs_seen_marks below, own;
 };
 
-/* There is one for each row at most; of a damaged box the last counts. What it has now was there,
- * too, whatever its marks say; and may be below zero under rules that are not exact. */
+/* Each row has at most one such cell; in a damaged box the last one counts. The high mark is at
+ * least the current value, whatever the marks say. The current value may be below zero under rules
+ * other than exact. */
 static void add_own_marks(struct party *party, const struct pfs_seen_cell *cell, int table)
 {
 	int64_t count = less(cell->allocs, cell->frees);
@@ -183,11 +185,11 @@ static struct pfs_seen_marks marks_of_party(const struct party *party)
 
 /* ---- tables ---- */
 
-/* While rows are made. */
+/* State while rows are computed. */
 struct making {
 	struct pfs_snapshot *snapshot;
 	struct party (*accounts)[PFS_TABLES]; /* by the accounts' groups */
-	uint32_t *others;                     /* cells that are in no account's row */
+	uint32_t *others;                     /* indices of cells in no account's row */
 	uint64_t other_count;
 };
 
@@ -206,7 +208,7 @@ static void add_to_account(struct making *self, const struct pfs_seen_cell *cell
 	}
 }
 
-/* Threads and accounts, and what is left for those above. */
+/* Computes the rows of threads and accounts; collects the cells left for the levels above. */
 static void sort_cells(struct making *self)
 {
 	const struct pfs_seen_cells *cells = &self->snapshot->rows->cells;
@@ -245,7 +247,7 @@ static bool is_missed(const struct pfs_snapshot *snapshot, int table, uint32_t w
 					 : snapshot->rows->is_missed;
 }
 
-/* Of users, hosts, global: their own cells, and those of threads without an account. */
+/* For users, hosts and global: adds their own cells, and those of threads without an account. */
 static void add_cells_above(const struct making *self, int table, struct party *parties)
 {
 	struct pfs_groups *groups = &self->snapshot->rows->tables[table];
@@ -392,7 +394,7 @@ void pfs_rows_free(struct pfs_snapshot_rows *rows)
 	free(rows);
 }
 
-/* ---- for whoever asks ---- */
+/* ---- calls of reader.h ---- */
 
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table)
 {

@@ -1,11 +1,11 @@
 /*
- * reader_snapshot.c - a snapshot: first whoever is there, then the cells, then what of it stayed as
- * it was meanwhile.
+ * reader_snapshot.c - take a snapshot: first threads and accounts, then the cells, then check what
+ * has changed since.
  *
- * Sums move between cells when a life ends. Accounts say so (moves is odd meanwhile): an account
- * whose moves changed while its cells were read has them read again, some times; then its rows are
- * taken as they are, and counted as missed. What is in use of it (CURRENT) is right even then, for
- * what moves is even.
+ * When a life ends, its sums move between cells, and the account's `moves` is odd during that. If
+ * `moves` changed while an account's cells were read, they are read again, up to a limit; then the
+ * rows are taken as they are and counted as missed. CURRENT is right even then, because allocations
+ * and frees that move are equal.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static bool moved(uint64_t before, uint64_t now)
 	return before != now || (before & 1) != 0;
 }
 
-/* How many of them did. */
+/* Returns how many moved. */
 static uint32_t mark_missed(const struct pfs_taking *take, enum pfs_box_kind kind,
 			    struct pfs_seen_account *accounts, uint32_t count,
 			    const uint64_t *before)
@@ -67,7 +67,7 @@ static uint32_t mark_missed(const struct pfs_taking *take, enum pfs_box_kind kin
 	return missed;
 }
 
-/* Whose cells are to be read again; false: nobody's. */
+/* Finds the accounts whose cells must be read again; false: none. */
 static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
@@ -89,7 +89,7 @@ static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted
 	return wanted->all || below != 0;
 }
 
-/* What will be read again is forgotten. */
+/* Removes the cells that will be read again. */
 static void forget(struct pfs_seen_cells *cells, const struct pfs_cells_wanted *wanted)
 {
 	uint64_t kept = 0;
@@ -154,7 +154,7 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 		return false;
 	pfs_keep_living(take);
 	pfs_resolve_people(take);
-	/* After the cells, for instruments stay: all that cells name are there. */
+	/* After the cells: instruments are never removed, so all that cells name exist. */
 	if (!pfs_take_instruments(take) ||
 	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0) ||
 	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
@@ -222,7 +222,7 @@ struct pfs_snapshot *pfs_snapshot_take_locked(struct pfs_reader *self, unsigned 
 struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 				       struct pfs_message *message)
 {
-	/* Where nobody ever truncated, there is none, and none is needed. */
+	/* If no table was ever truncated, there is no lock file, and none is needed. */
 	int lock = self->is_copy ? -1 : pfs_tools_lock(self, false, NULL);
 	struct pfs_snapshot *snapshot = pfs_snapshot_take_locked(self, parts, message);
 	pfs_tools_unlock(lock);
