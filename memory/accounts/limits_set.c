@@ -1,5 +1,5 @@
 /*
- * limits_set.c - limits are set: by calls of memory.h, and by text. What they do is in limits.c.
+ * limits_set.c - set limits, by calls of memory.h or by text. limits.c enforces them.
  */
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "containers/message.h"
 #include "memory/box/limit_text.h"
 
-#define FIXED 4u /* that are always there */
+#define FIXED 4u /* limits that always exist */
 _Static_assert(PFS_MEMORY_PROGRAM == (int)PFS_SCOPE_PROGRAM &&
 		       PFS_MEMORY_USER == (int)PFS_SCOPE_USER && PFS_SCOPE_EACH_USER == FIXED,
 	       "scopes");
 
-/* Those before it are there, and it is none. */
+/* Creates limit `number`; the limits before it exist. It is not set yet. */
 static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit_text *like)
 {
 	struct pfs_box_limit *limit = &self->limits[number];
@@ -29,7 +29,8 @@ static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit
 bool pfs_limits_open(struct pfs_books *self)
 {
 	struct pfs_box_region *region = pfs_box_region_of(&self->box, PFS_BOX_LIMITS);
-	/* All of it: a fork copies it, and a hole that is read on a full file system kills. */
+	/* Populate all of it: a fork reads it, and reading a hole on a full file system raises
+	 * SIGBUS. */
 	if (!pfs_box_populate(&self->box, region->offset, region->bytes))
 		return false;
 	/* NOLINTNEXTLINE: a region of the box */
@@ -57,7 +58,7 @@ static bool is_same(const struct pfs_box_limit *limit, const struct pfs_limit_te
 	       strcmp(limit->host_name, like->host) == 0;
 }
 
-/* Its number; made if it is not there. PFS_BOX_LIMITS_MAX: there is no room. Under the lock. */
+/* The limit's number; created if missing. PFS_BOX_LIMITS_MAX: no room. Under the lock. */
 static uint32_t find_or_make(struct pfs_books *self, const struct pfs_limit_text *like)
 {
 	uint32_t i = 0;
@@ -81,7 +82,7 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 	pfs_mutex_lock(&self->limits_lock);
 	uint32_t number = find_or_make(self, limit);
 	if (number < PFS_BOX_LIMITS_MAX) {
-		/* relaxed, twice: switches; what follows makes all owners look. */
+		/* relaxed, twice: switches; the announcement makes all owners look. */
 		pfs_store_relaxed(&self->limits[number].bytes, limit->bytes);
 		pfs_store_relaxed(&self->control->limits[number], 0); /* relaxed: as above */
 	}

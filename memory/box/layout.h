@@ -245,7 +245,7 @@ enum pfs_cell_level {
  *	account   the account's, and those of its threads, including ended lives until their last
  *	          block is free
  *	user      the user's, its accounts' rows, and the cells of its threads without an account
- *	host      likewise
+ *	host      as for users
  *	global    the global one, all accounts' rows, and all cells of threads without an account
  * In a thread's cell marks[t] are its marks for table t. In the cell of an account, a user, a host,
  * and in the global one, marks[t].high_* is the sum of the high marks of the cells that were added

@@ -1,6 +1,6 @@
 /*
- * jemalloc.c - mallocx and its family, counted; their ways are memory/malloc/jemalloc.c's, which
- * this library has by names of its own.
+ * jemalloc.c - mallocx and its family, with counting. They call the functions of
+ * memory/malloc/jemalloc.c, which this library compiles under other names (plain.h).
  */
 #include <pfslab/jemalloc.h>
 #include <pfslab/malloc.h>
@@ -54,7 +54,7 @@ PUBLIC void *rallocx(void *block, size_t size, int flags)
 	return moved;
 }
 
-/* Asked for is what it has then, but no more than the most that was asked for. */
+/* Counts the new usable size, but at most size + extra. */
 PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 {
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
