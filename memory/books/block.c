@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory/accounts/count.h"
 #include "memory/profile/profile.h"

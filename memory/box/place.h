@@ -4,7 +4,6 @@
 #ifndef PFS_BOX_PLACE_H
 #define PFS_BOX_PLACE_H
 
-#include <pfslab/status.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -268,12 +268,6 @@ static inline uint64_t pfs_box_row_number(const struct pfs_box_rooms *rooms,
 	return (before + who) * rooms->instruments_max + instrument;
 }
 
-/* The number of row bases; the region has that times sizeof(struct pfs_box_row_base) bytes. */
-static inline uint64_t pfs_box_row_numbers(const struct pfs_box_rooms *rooms)
-{
-	return pfs_box_row_number(rooms, PFS_TABLE_GLOBAL, 1, 0);
-}
-
 /* Records that fit a region; 0 for a plain array. */
 static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 {

@@ -270,11 +270,6 @@ bool pfs_cells_resolve(const struct pfs_reader *self, struct pfs_seen_cells *cel
 
 /* ---- marks of tables that were truncated ---- */
 
-static int64_t larger(int64_t one, int64_t other)
-{
-	return one > other ? one : other;
-}
-
 /* See layout.h. A thread that has not looked since the TRUNCATE still has the old marks. One that
  * has looked had at least what the TRUNCATE found. A later cell has no base: its marks are valid as
  * they are. */
@@ -284,8 +279,8 @@ static void rebase_thread(struct pfs_seen_marks *marks, bool is_fresh,
 	int64_t count = (int64_t)base->current[table].count;
 	int64_t bytes = (int64_t)base->current[table].bytes;
 	if (is_fresh) {
-		marks->high_count = larger(marks->high_count, count);
-		marks->high_bytes = larger(marks->high_bytes, bytes);
+		marks->high_count = pfs_larger(marks->high_count, count);
+		marks->high_bytes = pfs_larger(marks->high_bytes, bytes);
 	} else
 		*marks = (struct pfs_seen_marks){ count, bytes, count, bytes };
 }

@@ -9,7 +9,6 @@
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "reader_inside.h"
-#include "base/now.h"
 
 #define LOCK_TRIES 200
 #define LOCK_REST_NS 10000000
@@ -32,11 +30,6 @@ bool pfs_refuse(struct pfs_message *message, const char *format, ...)
 	va_end(list);
 	(void)pfs_one_line(message->text);
 	return false;
-}
-
-uint64_t pfs_realtime_ns(void)
-{
-	return pfs_now_ns(CLOCK_REALTIME);
 }
 
 static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)

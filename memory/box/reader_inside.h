@@ -26,11 +26,12 @@ struct pfs_reader {
 	struct pfs_box_rooms rooms;
 };
 
+/* A private copy of an entry needs no atomic load. */
+#define PFS_PLAIN(type, word) (*(const type *)(const void *)&(word))
+
 /* Sets the message and returns false. */
 __attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
 						      const char *format, ...);
-uint64_t pfs_realtime_ns(void);
-
 void *pfs_big_malloc(uint64_t bytes); /* release by free */
 
 /* ---- files ---- */
@@ -141,14 +142,20 @@ bool pfs_cells_resolve(const struct pfs_reader *self, struct pfs_seen_cells *cel
 void pfs_cells_rebase(const struct pfs_reader *self, struct pfs_seen_cells *cells,
 		      const uint32_t *truncates);
 
-static inline int64_t pfs_cell_count(const struct pfs_seen_cell *cell)
+/* Sums are computed unsigned, because those of a hostile box may overflow. */
+static inline void pfs_raise_by(int64_t *value, int64_t by)
 {
-	return cell->allocs - cell->frees;
+	*value = (int64_t)((uint64_t)*value + (uint64_t)by);
 }
 
-static inline int64_t pfs_cell_bytes(const struct pfs_seen_cell *cell)
+static inline int64_t pfs_less(int64_t one, int64_t other)
 {
-	return cell->alloc_bytes - cell->free_bytes;
+	return (int64_t)((uint64_t)one - (uint64_t)other);
+}
+
+static inline int64_t pfs_larger(int64_t one, int64_t other)
+{
+	return one > other ? one : other;
 }
 
 /* Sums of a row, before its base is subtracted. */

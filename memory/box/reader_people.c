@@ -17,10 +17,12 @@ void pfs_take_text(char *to, const char *from, size_t bytes)
 	(void)pfs_one_line(to);
 }
 
+typedef bool take_record(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
+			 void *to);
+
 /* Reads all records of a kind into an array by calling read; NULL: no memory. */
 static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
-		      bool (*read)(struct pfs_taking *take, uint64_t number, void *to),
-		      uint32_t *count)
+		      take_record *read, uint32_t *count)
 {
 	uint64_t records = pfs_reader_records(take->reader, kind);
 	uint64_t room = 0;
@@ -36,19 +38,20 @@ static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t st
 			}
 			array = more;
 		}
-		*count += read(take, i, array + *count * stride);
+		*count += read(take, kind, i, array + *count * stride);
 	}
 	return array;
 }
 
-static bool take_instrument(struct pfs_taking *take, uint64_t number, void *to)
+static bool take_instrument(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
+			    void *to)
 {
 	struct pfs_seen_instrument *seen = to;
 	struct pfs_box_instrument record;
 	uint32_t word;
 	bool missed = false;
 	if (number >= PFS_BOX_INSTRUMENTS_MAX ||
-	    !pfs_reader_copy(take->reader, PFS_BOX_INSTRUMENTS, number, &record, &word, &missed))
+	    !pfs_reader_copy(take->reader, kind, number, &record, &word, &missed))
 		return false;
 	struct pfs_box_control *control = pfs_reader_control(take->reader);
 	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record.flags };
@@ -61,13 +64,13 @@ static bool take_instrument(struct pfs_taking *take, uint64_t number, void *to)
 	return true;
 }
 
-static bool take_thread(struct pfs_taking *take, uint64_t number, void *to)
+static bool take_thread(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number, void *to)
 {
 	struct pfs_seen_thread *seen = to;
 	struct pfs_box_thread record;
 	bool missed = false;
 	uint32_t word;
-	if (!pfs_reader_copy(take->reader, PFS_BOX_THREADS, number, &record, &word, &missed)) {
+	if (!pfs_reader_copy(take->reader, kind, number, &record, &word, &missed)) {
 		take->snapshot->rows_missed += missed;
 		return false;
 	}
@@ -86,8 +89,7 @@ static bool take_thread(struct pfs_taking *take, uint64_t number, void *to)
 	return true;
 }
 
-static bool take_account_of(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
-			    void *to)
+static bool take_account(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number, void *to)
 {
 	struct pfs_seen_account *seen = to;
 	struct pfs_box_account record;
@@ -112,21 +114,6 @@ static bool take_account_of(struct pfs_taking *take, enum pfs_box_kind kind, uin
 	return true;
 }
 
-static bool take_account(struct pfs_taking *take, uint64_t number, void *to)
-{
-	return take_account_of(take, PFS_BOX_ACCOUNTS, number, to);
-}
-
-static bool take_user(struct pfs_taking *take, uint64_t number, void *to)
-{
-	return take_account_of(take, PFS_BOX_USERS, number, to);
-}
-
-static bool take_host(struct pfs_taking *take, uint64_t number, void *to)
-{
-	return take_account_of(take, PFS_BOX_HOSTS, number, to);
-}
-
 bool pfs_take_people(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
@@ -135,8 +122,10 @@ bool pfs_take_people(struct pfs_taking *take)
 				     take_thread, &snapshot->thread_count);
 	snapshot->accounts = take_all(take, PFS_BOX_ACCOUNTS, account, take_account,
 				      &snapshot->account_count);
-	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_user, &snapshot->user_count);
-	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_host, &snapshot->host_count);
+	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_account,
+				   &snapshot->user_count);
+	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_account,
+				   &snapshot->host_count);
 	return snapshot->threads != NULL && snapshot->accounts != NULL && snapshot->users != NULL &&
 	       snapshot->hosts != NULL;
 }

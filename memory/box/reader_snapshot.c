@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/now.h"
 #include "reader_inside.h"
 
 #define MOVES_TRIES 6
@@ -180,7 +181,7 @@ static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
 		return NULL;
 	struct pfs_box_head *head = pfs_reader_head(reader);
 	snapshot->info = reader->info;
-	snapshot->taken_realtime_ns = pfs_realtime_ns();
+	snapshot->taken_realtime_ns = pfs_now_ns(CLOCK_REALTIME);
 	for (int i = 0; i < PFS_LOSTS; i++)
 		/* relaxed: counts. */
 		snapshot->lost[i] = pfs_load_relaxed(&head->lost[i]);

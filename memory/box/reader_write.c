@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "memory/box/reader_profile.h"
 #include "reader_inside.h"
 
@@ -278,7 +279,7 @@ static bool put_all(struct writer *self, int table, bool only_room)
 
 static void raise_epochs(const struct writer *self, int table)
 {
-	uint64_t now = pfs_realtime_ns();
+	uint64_t now = pfs_now_ns(CLOCK_REALTIME);
 	for (int t = 0; t < PFS_TABLES; t++) {
 		if (!goes_with(t, table))
 			continue;

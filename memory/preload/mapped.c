@@ -12,7 +12,6 @@
 #include "mapped.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>

@@ -16,9 +16,7 @@
 #include "memory/malloc/cache.h"
 #include "memory/malloc/stats.h"
 
-#define POOLS_MOST                                                                     \
-	(PFS_BOX_TICK_ARENAS - 2) /* without the first arena and the sum of all others \
-				   */
+#define POOLS_MOST (PFS_BOX_TICK_ARENAS - 2) /* not the first arena, and the sum of others */
 
 static struct pool {
 	char name[PFS_BOX_POOL_BYTES];

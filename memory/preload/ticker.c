@@ -5,7 +5,6 @@
  * because a process whose main thread has left should end with its last thread.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>

@@ -18,7 +18,6 @@
 
 #include "counter.h"
 #include "tag.h"
-#include "memory/malloc/classes.h"
 
 #define LINES_MOST 4096u
 #define ACCOUNTS_MOST 257u

@@ -5,7 +5,6 @@
  *
  * usage: accounts_fork_test FOLDER
  */
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>

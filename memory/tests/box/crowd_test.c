@@ -2,11 +2,9 @@
 #include "crowd_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "containers/pfs_lock.h"
 #include "stress/harness/harness.h"
 
 char path[128];

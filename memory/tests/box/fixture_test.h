@@ -4,8 +4,6 @@
 #ifndef PFS_BOX_FIXTURE_TEST_H
 #define PFS_BOX_FIXTURE_TEST_H
 
-#include <pfslab/status.h>
-
 #include "memory/box/profile.h"
 
 struct pfs_made_sizes {

@@ -4,10 +4,7 @@
 #define _GNU_SOURCE
 #include "crowd_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "containers/pfs_lock.h"
 #include "stress/harness/harness.h"

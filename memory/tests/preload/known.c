@@ -6,10 +6,8 @@
  * usage: known WHAT [...]
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
