@@ -11,9 +11,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "fixture_test.h"
 #include "memory/box/reader.h"
 
@@ -34,9 +34,7 @@ struct writer {
 
 static double now(void)
 {
-	struct timespec time;
-	(void)clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return pfs_now_seconds(CLOCK_MONOTONIC);
 }
 
 static void add(_Atomic(uint64_t) *word, uint64_t by)
@@ -59,13 +57,6 @@ static void *write_on(void *context)
 		atomic_store_explicit(&self->pairs, i + 1, memory_order_relaxed);
 	}
 	return NULL;
-}
-
-static double cpu_seconds(void)
-{
-	struct timespec time;
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void make(const char *path)
@@ -141,14 +132,14 @@ int main(int argc, char **argv)
 		(void)pthread_create(&writers[i].thread, NULL, write_on, &writers[i]);
 	}
 	bool fine = reader != NULL;
-	double cpu = cpu_seconds();
+	double cpu = pfs_now_seconds(CLOCK_THREAD_CPUTIME_ID);
 	for (long i = 0; fine && i < rounds; i++) {
 		double seconds = read_rows(reader);
 		fine = seconds > 0;
 		best = seconds < best ? seconds : best;
 		sum += seconds;
 	}
-	cpu = (cpu_seconds() - cpu) / (double)rounds;
+	cpu = (pfs_now_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / (double)rounds;
 	double alone = rate(writers, 0.5, NULL), beside = fine ? rate(writers, 0.5, reader) : 0;
 	atomic_store(&is_over, true);
 	for (uint32_t i = 0; i < WRITERS; i++)
