@@ -78,6 +78,20 @@ struct pfs_record_place pfs_reader_place(const struct pfs_reader *self, enum pfs
 bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t number,
 		     void *to, uint32_t *word, bool *missed);
 
+/* All records of a kind, converted by take, which may drop one. */
+struct pfs_records {
+	void *array;
+	uint64_t stride; /* of the array; the caller sets it */
+	uint32_t count;
+	uint32_t *index_of; /* by reference, reference_max + 1 of them; or PFS_NONE */
+	uint64_t reference_max, missed;
+};
+typedef bool pfs_record_take(void *context, uint64_t number, uint32_t word, const void *from,
+			     void *to);
+/* False: no memory. The caller frees array and index_of, also then. */
+bool pfs_records_take(const struct pfs_reader *self, enum pfs_box_kind kind,
+		      struct pfs_records *records, pfs_record_take *take, void *context);
+
 /* Reads a part of a sparse array of the readers; holes read as 0. */
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
 		      void *to, size_t bytes);

@@ -17,101 +17,81 @@ void pfs_take_text(char *to, const char *from, size_t bytes)
 	(void)pfs_one_line(to);
 }
 
-typedef bool take_record(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
-			 void *to);
-
-/* Reads all records of a kind into an array by calling read; NULL: no memory. */
-static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
-		      take_record *read, uint32_t *count)
-{
-	uint64_t records = pfs_reader_records(take->reader, kind);
-	uint64_t room = 0;
-	char *array = malloc(stride);
-	*count = 0;
-	for (uint64_t i = 0; array != NULL && i < records; i++) {
-		if (*count + 1 >= room) {
-			room = room == 0 ? 64 : room * 2;
-			char *more = realloc(array, (room + 1) * stride);
-			if (more == NULL) {
-				free(array);
-				return NULL;
-			}
-			array = more;
-		}
-		*count += read(take, kind, i, array + *count * stride);
-	}
-	return array;
-}
-
-static bool take_instrument(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
+static bool take_instrument(void *taking, uint64_t number, uint32_t word, const void *from,
 			    void *to)
 {
+	struct pfs_taking *take = taking;
 	struct pfs_seen_instrument *seen = to;
-	struct pfs_box_instrument record;
-	uint32_t word;
-	bool missed = false;
-	if (number >= PFS_BOX_INSTRUMENTS_MAX ||
-	    !pfs_reader_copy(take->reader, kind, number, &record, &word, &missed))
+	const struct pfs_box_instrument *record = from;
+	(void)word;
+	if (number >= PFS_BOX_INSTRUMENTS_MAX)
 		return false;
 	struct pfs_box_control *control = pfs_reader_control(take->reader);
-	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record.flags };
+	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record->flags };
 	/* relaxed: a switch. */
 	seen->is_enabled = (pfs_load_relaxed(&control->enabled[number]) & 1) != 0;
-	pfs_take_text(seen->name, record.name, sizeof(seen->name));
-	if (memchr(record.name, '\0', sizeof(record.name)) == NULL)
+	pfs_take_text(seen->name, record->name, sizeof(seen->name));
+	if (memchr(record->name, '\0', sizeof(record->name)) == NULL)
 		pfs_snapshot_damage(take->snapshot, "the name of instrument %u is not terminated",
 				    seen->number);
 	return true;
 }
 
-static bool take_thread(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number, void *to)
+static bool take_thread(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct pfs_seen_thread *seen = to;
-	struct pfs_box_thread record;
-	bool missed = false;
-	uint32_t word;
-	if (!pfs_reader_copy(take->reader, kind, number, &record, &word, &missed)) {
-		take->snapshot->rows_missed += missed;
-		return false;
-	}
+	const struct pfs_box_thread *record = from;
+	(void)taking;
 	*seen = (struct pfs_seen_thread){
 		.number = (uint32_t)number,
 		.word = word,
-		.account = record.account,
-		.user = record.user,
-		.host = record.host,
-		.os_tid = record.os_tid,
-		.thread_id = record.thread_id,
-		.begun_realtime_ns = record.begun_realtime_ns,
-		.is_instrumented = record.is_instrumented != 0,
+		.account = record->account,
+		.user = record->user,
+		.host = record->host,
+		.os_tid = record->os_tid,
+		.thread_id = record->thread_id,
+		.begun_realtime_ns = record->begun_realtime_ns,
+		.is_instrumented = record->is_instrumented != 0,
 	};
-	pfs_take_text(seen->name, record.name, sizeof(seen->name));
+	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	return true;
 }
 
-static bool take_account(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number, void *to)
+static bool take_account(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct pfs_seen_account *seen = to;
-	struct pfs_box_account record;
-	uint32_t word;
-	bool missed = false;
-	if (!pfs_reader_copy(take->reader, kind, number, &record, &word, &missed)) {
-		take->snapshot->rows_missed += missed;
-		return false;
-	}
+	const struct pfs_box_account *record = from;
+	(void)taking;
 	*seen = (struct pfs_seen_account){
 		.number = (uint32_t)number,
 		.word = word,
-		.user = record.user,
-		.host = record.host,
-		.current_connections = record.current_connections,
-		.total_connections = record.total_connections,
-		.has_user = record.has_user != 0,
-		.has_host = record.has_host != 0,
+		.user = record->user,
+		.host = record->host,
+		.current_connections = record->current_connections,
+		.total_connections = record->total_connections,
+		.has_user = record->has_user != 0,
+		.has_host = record->has_host != 0,
 	};
-	pfs_take_text(seen->user_name, record.user_name, sizeof(seen->user_name));
-	pfs_take_text(seen->host_name, record.host_name, sizeof(seen->host_name));
+	pfs_take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
+	pfs_take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
 	return true;
+}
+
+/* All records of a kind as an array; NULL: no memory. */
+static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
+		      pfs_record_take *read, uint32_t *count)
+{
+	struct pfs_records records = { .stride = stride };
+	bool fine = pfs_records_take(take->reader, kind, &records, read, take);
+	free(records.index_of);
+	if (!fine) {
+		free(records.array);
+		return NULL;
+	}
+	*count = records.count;
+	if (kind != PFS_BOX_INSTRUMENTS)
+		take->snapshot->rows_missed += records.missed;
+	return records.array;
 }
 
 bool pfs_take_people(struct pfs_taking *take)

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/box/profile.h"
 #include "reader_inside.h"
 
 #define COPY_TRIES 3
+#define ROOM_FIRST 64u
 
 /* Uses pages of 2 MiB where available: 64,000 rows take 6 MB, are read once and freed. */
 void *pfs_big_malloc(uint64_t bytes)
@@ -89,6 +91,37 @@ bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint
 	}
 	*missed = true;
 	return false;
+}
+
+bool pfs_records_take(const struct pfs_reader *self, enum pfs_box_kind kind,
+		      struct pfs_records *records, pfs_record_take *take, void *context)
+{
+	_Alignas(uint64_t) char record[sizeof(struct pfs_box_stack)]; /* the largest */
+	uint64_t room = 0;
+	records->reference_max = pfs_reader_records(self, kind);
+	records->index_of = malloc((records->reference_max + 1) * sizeof(*records->index_of));
+	if (records->index_of == NULL)
+		return false;
+	records->index_of[0] = PFS_NONE;
+	for (uint64_t i = 0; i <= records->reference_max; i++) {
+		bool missed = false;
+		uint32_t word;
+		if (records->count == room) {
+			room = room == 0 ? ROOM_FIRST : 2 * room;
+			void *more = realloc(records->array, room * records->stride);
+			if (more == NULL)
+				return false;
+			records->array = more;
+		}
+		if (i == records->reference_max)
+			break;
+		char *to = (char *)records->array + records->count * records->stride;
+		bool is_there = pfs_reader_copy(self, kind, i, record, &word, &missed) &&
+				take(context, i, word, record, to);
+		records->index_of[i + 1] = is_there ? records->count++ : PFS_NONE;
+		records->missed += missed;
+	}
+	return true;
 }
 
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,

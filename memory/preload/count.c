@@ -130,11 +130,6 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	return block;
 }
 
-void *pfs_count_any(void *block, size_t size_bytes, const void *caller)
-{
-	return pfs_count_slow(block, size_bytes, caller);
-}
-
 /* The ring is empty, or the block is large. */
 void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 {
@@ -325,13 +320,13 @@ void *pfs_front_reallocarray(void *block, size_t number, size_t size_bytes, cons
 
 void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *caller)
 {
-	return pfs_count_any(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
+	return pfs_count_slow(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
 }
 
 static int count_at(void **block, size_t size_bytes, const void *caller)
 {
 	int errno_before = errno;
-	if (pfs_count_any(*block, size_bytes, caller) != NULL)
+	if (pfs_count_slow(*block, size_bytes, caller) != NULL)
 		return 0;
 	errno = errno_before;
 	*block = NULL;

@@ -203,7 +203,5 @@ bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved
  * called after the new block is counted. */
 bool pfs_counted_may_be(const struct pfs_counted_block *lifted, size_t size_bytes);
 void pfs_counted_resized(void);
-/* Counts a new block of any slack. */
-void *pfs_count_any(void *block, size_t size_bytes, const void *caller);
 
 #endif

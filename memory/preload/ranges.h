@@ -5,6 +5,7 @@
 #ifndef PFS_PRELOAD_RANGES_H
 #define PFS_PRELOAD_RANGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pfs_range {

@@ -32,6 +32,7 @@ static uint32_t used_count;
 static void find_used(int file)
 {
 	off_t at = 0;
+	used_count = 0;
 	while (used_count < USED_MAX && (at = lseek(file, at, SEEK_DATA)) >= 0) {
 		off_t hole = lseek(file, at, SEEK_HOLE);
 		for (; at < hole && used_count < USED_MAX; at += PFS_BOX_PAGE)
@@ -45,6 +46,7 @@ static int begin(bool is_live)
 	pfs_made_sample(&box, path);
 	int file = open(path, O_RDWR | O_CLOEXEC);
 	PFS_CHECK(file >= 0);
+	memset(results, 0, sizeof(results));
 	find_used(file);
 	PFS_CHECK(used_count > 5);
 	if (!is_live)
@@ -139,15 +141,10 @@ static void flip_bits(bool is_live)
 	end(file);
 }
 
-static void bits_dead(const struct pfs_case *at)
+static void bits(const struct pfs_case *at)
 {
 	(void)at;
 	flip_bits(false);
-}
-
-static void bits_live(const struct pfs_case *at)
-{
-	(void)at;
 	flip_bits(true);
 }
 
@@ -190,15 +187,10 @@ static void try_all_words(bool is_live)
 	end(file);
 }
 
-static void hostile_dead(const struct pfs_case *at)
+static void hostile(const struct pfs_case *at)
 {
 	(void)at;
 	try_all_words(false);
-}
-
-static void hostile_live(const struct pfs_case *at)
-{
-	(void)at;
 	try_all_words(true);
 }
 
@@ -317,10 +309,8 @@ int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
 		{ .name = "cut", .run = cut },
-		{ .name = "bits_dead", .run = bits_dead },
-		{ .name = "bits_live", .run = bits_live },
-		{ .name = "hostile_dead", .run = hostile_dead },
-		{ .name = "hostile_live", .run = hostile_live },
+		{ .name = "bits", .run = bits },
+		{ .name = "hostile", .run = hostile },
 		{ .name = "limits", .run = limits },
 		{ .name = "heads", .run = heads },
 		{ .name = "no_such_pages", .run = no_such_pages },
