@@ -57,7 +57,7 @@ static bool take_sample(void *taking, uint64_t number, uint32_t word, const void
 		damage(take, "sample %llu is invalid", (unsigned long long)number);
 		return false;
 	}
-	/* malloc(0) counts as one byte for sampling. */
+	/* A sample of 0 bytes, as of malloc(0), has the weight of 1 byte. */
 	double bytes = record->bytes != 0 ? (double)record->bytes : 1;
 	seen->objects = -1 / expm1(-bytes / (double)record->interval);
 	return true;
