@@ -8,7 +8,6 @@
  * account, too. And an account that goes.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "common_test.h"
 
@@ -18,11 +17,8 @@ static uint32_t faults;
 
 static void open_books(const char *rule, uint32_t accounts_max)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
+	struct pfs_memory_config config = test_config(NULL);
 	config.rule = rule;
-	config.is_private = true;
-	config.tick_ms = 0;
 	config.accounts_max = accounts_max;
 	books = books_or_exit(&config, "memory/test/case", &key);
 }

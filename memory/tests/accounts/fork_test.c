@@ -7,7 +7,6 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +39,7 @@ static uint64_t in_use(void)
 
 static void open_books(const char *folder)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
+	struct pfs_memory_config config = test_config(folder);
 	config.tick_ms = 2;
 	books = books_or_exit(&config, "memory/test/fork", &key);
 }

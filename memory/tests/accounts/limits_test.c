@@ -9,31 +9,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common_test.h"
 #include "memory/box/reader.h"
 
-#define CHECK(condition)                                                              \
-	do {                                                                          \
-		if (!(condition)) {                                                   \
-			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                      \
-		}                                                                     \
-	} while (0)
-
 static struct pfs_books *books;
 static pfs_memory_key key;
 
 static void open_books(const char *folder)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.is_private = folder == NULL;
-	config.tick_ms = 0;
+	struct pfs_memory_config config = test_config(folder);
 	books = books_or_exit(&config, "memory/limits/test", &key);
 }
 
@@ -323,11 +310,9 @@ static void threads(uint32_t count, uint32_t operations, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = { { "scopes", scopes }, { "resize", resize }, { "text", text },
-		      { "late", late },     { "fork", in_child }, { "box", box } };
+	static const struct test_case cases[] = { { "scopes", scopes }, { "resize", resize },
+						  { "text", text },     { "late", late },
+						  { "fork", in_child }, { "box", box } };
 	const char *name = argc > 1 ? argv[1] : "";
 	open_books(argc == 3 ? argv[2] : NULL);
 	if (argc == 5 && strcmp(name, "threads") == 0) {
@@ -335,13 +320,8 @@ int main(int argc, char **argv)
 		pfs_memory_close(books);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (strcmp(cases[i].name, name) != 0)
-			continue;
-		cases[i].run();
-		pfs_memory_close(books);
+	if (run_case(cases, sizeof(cases) / sizeof(cases[0]), name, books))
 		return 0;
-	}
 	(void)fprintf(stderr, "usage: accounts_limits_test scopes|resize|text|late|fork|"
 			      "box FOLDER|threads N OPERATIONS SEED\n");
 	return 2;

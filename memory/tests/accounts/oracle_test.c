@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "common_test.h"
 
@@ -33,14 +32,6 @@ static struct pfs_books *books;
 static pfs_memory_key keys[INSTRUMENTS];
 static _Atomic(uint64_t) in_use[ACCOUNTS][INSTRUMENTS], allocs[ACCOUNTS][INSTRUMENTS];
 static _Atomic(struct tale *) slots[SLOTS];
-
-static uint64_t draw(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static struct tale *take(struct pfs_memory_thread *thread, uint32_t account, uint64_t *state)
 {
@@ -223,10 +214,8 @@ static uint32_t compare(bool says)
 
 static void open_books(const char *rule)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
+	struct pfs_memory_config config = test_config(NULL);
 	config.rule = rule;
-	config.is_private = true;
 	config.tick_ms = 3;
 	books = books_or_exit(&config, "memory/test/what_0", &keys[0]);
 	for (uint32_t i = 1; i < INSTRUMENTS; i++) {

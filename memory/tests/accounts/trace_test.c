@@ -7,7 +7,6 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,14 +14,6 @@
 
 #include "common_test.h"
 #include "memory/box/reader.h"
-
-#define CHECK(condition)                                                              \
-	do {                                                                          \
-		if (!(condition)) {                                                   \
-			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                      \
-		}                                                                     \
-	} while (0)
 
 static struct pfs_books *books;
 
@@ -35,13 +26,9 @@ static struct pfs_owner_sums sums_of(const struct pfs_owner *owner)
 
 static void open_books(const char *folder, uint32_t owners_max)
 {
-	struct pfs_memory_config config;
+	struct pfs_memory_config config = test_config(folder);
 	pfs_memory_key key;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.is_private = folder == NULL;
 	config.trace_owners_max = owners_max;
-	config.tick_ms = 0;
 	books = books_or_exit(&config, "memory/trace/test", &key);
 }
 
@@ -232,14 +219,6 @@ static _Atomic(uint64_t) shared_adds, shared_ends;
 static unsigned long operations, seed;
 static uint64_t limit; /* so that about half of what threads would hold is refused */
 
-static uint64_t draw(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 struct mine {
 	struct pfs_owner_guard guard;
 	uint32_t owner; /* OWNERS: none */
@@ -348,30 +327,24 @@ static void threads(unsigned count)
 
 int main(int argc, char **argv)
 {
+	static const struct test_case cases[] = {
+		{ "misuse", misuse }, { "limits", limits }, { "tree", tree }, { "fork", forked }
+	};
+	static const struct test_case box = { "box", by_box };
 	const char *what = argc > 1 ? argv[1] : "";
-	if (strcmp(what, "box") == 0 && argc == 3)
-		open_books(argv[2], 256);
-	else
-		open_books(NULL, 20);
-	if (strcmp(what, "misuse") == 0)
-		misuse();
-	else if (strcmp(what, "limits") == 0)
-		limits();
-	else if (strcmp(what, "tree") == 0)
-		tree();
-	else if (strcmp(what, "fork") == 0)
-		forked();
-	else if (strcmp(what, "box") == 0 && argc == 3)
-		by_box();
-	else if (strcmp(what, "threads") == 0 && argc == 5) {
+	bool has_folder = argc == 3;
+	open_books(has_folder ? argv[2] : NULL, has_folder ? 256 : 20);
+	if (argc == 5 && strcmp(what, "threads") == 0) {
 		operations = strtoul(argv[3], NULL, 10);
 		seed = strtoul(argv[4], NULL, 10);
 		threads((unsigned)strtoul(argv[2], NULL, 10));
-	} else {
-		(void)fprintf(stderr, "usage: accounts_trace_test misuse|limits|tree|fork|"
-				      "box FOLDER|threads N OPERATIONS SEED\n");
-		return 2;
+		pfs_memory_close(books);
+		return 0;
 	}
-	pfs_memory_close(books);
-	return 0;
+	if (has_folder ? run_case(&box, 1, what, books)
+		       : run_case(cases, sizeof(cases) / sizeof(cases[0]), what, books))
+		return 0;
+	(void)fprintf(stderr, "usage: accounts_trace_test misuse|limits|tree|fork|"
+			      "box FOLDER|threads N OPERATIONS SEED\n");
+	return 2;
 }
