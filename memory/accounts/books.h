@@ -6,7 +6,7 @@
  * rare: a thread begins or ends, uses an instrument for the first time, or the last block of an
  * ended life is freed. Counting takes no lock.
  *
- * A party is an account, a user, a host, or the single one called global. Threads and parties have
+ * A party is an account, a user, a host, or global, of which there is one. Threads and parties have
  * cells.
  *
  * Ordering:  [J4] moves: fetch-add, acq_rel  <->  [J4] moves: fetch-add, acq_rel
@@ -51,8 +51,7 @@ enum pfs_shelves {
 	PFS_SHELVES
 };
 
-/* What a limit compares with: an upper bound of the bytes in use, and the reserved bytes. Limits'
- * lock. */
+/* What a limit compares with: upper bound of the bytes in use; reserved bytes. Limits' lock. */
 struct pfs_limit_room {
 	bool is_known;
 	uint64_t most, pending;
@@ -129,11 +128,9 @@ struct pfs_books {
 		bool keep;
 	} config;
 	void (*describe)(struct pfs_box_tick *tick); /* adds the allocator's numbers; or NULL */
-	void (*settle)(struct pfs_books *self);      /* in a forked child that has no box yet; else
-						      * NULL */
+	void (*settle)(struct pfs_books *self);      /* set in a forked child without a box */
 	uint32_t fork_finished;                      /* `finished` when the child's copy was made */
-	uint32_t fork_tid, fork_pid; /* the forking thread's id in the parent, and in the
-				      * child */
+	uint32_t fork_tid, fork_pid;                 /* the forking thread, in parent and child */
 	pthread_t ticker;
 	bool has_ticker;
 	bool is_ending; /* ticks */
@@ -231,8 +228,7 @@ void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell);
 /* Folds the finished cells; called by pfs_desk_open. */
 void pfs_cells_fold_finished(struct pfs_books *self);
 
-/* Queues a cell whose life has ended and whose last block was freed, without the desk. The next
- * pfs_desk_open folds it. */
+/* Queues an ended life's cell, whose last block was freed, for the next pfs_desk_open to fold. */
 void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell);
 
 /* ---- marks ---- */

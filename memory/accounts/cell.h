@@ -4,8 +4,7 @@
  *
  * A block names its cell. A cell is not reused while a block names it, so blocks carry no version,
  * and nothing wraps. The owner counts its allocations and frees in its own cache line, by plain
- * stores. Other threads count in `word`, which decides who frees the last block after the life has
- * ended:
+ * stores. Others count in `word`, which decides who frees the last block after the life's end:
  *
  *	live      word = R, the frees by other threads so far
  *	ended     word = K - blocks left
@@ -100,12 +99,10 @@ static inline void pfs_cell_credit_own(struct pfs_cell *self, uint64_t bytes)
 	pfs_cell_add_own(&self->free_bytes, bytes);
 }
 
-/* Counts a block that another thread freed. True: it was the last block of an ended life; the
- * caller folds. */
+/* Counts a foreign free. True: it was the last block of an ended life; the caller folds. */
 static inline bool pfs_cell_credit_foreign(struct pfs_cell *self, uint64_t bytes)
 {
-	/* [J1] acq_rel, pairs with [J2]; before word: the thread that makes that K sees all
-	 * bytes. */
+	/* [J1] acq_rel, pairs with [J2]; before word: who makes it K sees all bytes. */
 	(void)pfs_fetch_add_acq_rel(&self->foreign_bytes, bytes);
 	/* [J3] acq_rel, pairs with [J3]; and a release for [J2], as above. */
 	return pfs_fetch_add_acq_rel(&self->word, 1) + 1 == PFS_CELL_ENDED;
@@ -120,8 +117,7 @@ static inline bool pfs_cell_is_own(struct pfs_cell *self, uint32_t thread)
 	return pfs_load_relaxed(&self->owner) == thread;
 }
 
-/* Ends the life. True: no block is in use; the caller folds. False: the thread that frees the last
- * block folds. */
+/* Ends the life. True: no block is in use; the caller folds. False: the last free's thread does. */
 static inline bool pfs_cell_end(struct pfs_cell *self)
 {
 	/* relaxed: the owner's own. */

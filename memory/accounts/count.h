@@ -1,15 +1,14 @@
 /*
  * count.h - the calls of memory.h that count a block, inlined. They take no lock, except to create
- * a missing cell. The rule exact is inlined; the other rules, which exist for comparison, are
- * function calls.
+ * a missing cell. The rule exact is inlined; the other rules, for comparison, are calls.
  */
 #ifndef PFS_COUNT_H
 #define PFS_COUNT_H
 
 #include "books.h"
 
-/* For a thread with limits: its fast-path cells are NULL, so every allocation comes here. Only with
- * rule exact. */
+/* For a thread with limits: without fast-path cells, all its allocations come here. Rule exact
+ * only. */
 PFS_COLD struct pfs_memory_note pfs_count_limited(struct pfs_memory_thread *thread,
 						  struct pfs_cell *cell, size_t size_bytes);
 

@@ -1,6 +1,5 @@
 /*
- * limits.c - refuse allocations that exceed a limit of the thread, its account, its user or the
- * program.
+ * limits.c - refuse allocations above a limit of the thread, its account, its user or the program.
  *
  * A thread with a limit has no fast-path cells (pfs_memory_thread.cells), so each of its
  * allocations takes this path. Other threads never do, so their fast path has no additional
@@ -10,8 +9,8 @@
  *
  * Each limited thread, account, user and the program has a room with an upper bound of its bytes in
  * use, `most`. An allocation raises the bound. A free does not lower it, because frees do not come
- * here. If the bound leaves no room for an allocation, all cells are added up, and the bound
- * becomes the sum again.
+ * here. If it leaves no room for an allocation, all cells are added up, and it becomes the sum
+ * again.
  *
  * Invariants
  *	[LM1] bytes in use <= most while the limits' lock is free, if all threads that allocate

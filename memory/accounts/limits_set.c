@@ -21,16 +21,15 @@ static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit
 	limit->has_host = like->has_host;
 	memcpy(limit->user_name, like->user, sizeof(limit->user_name));
 	memcpy(limit->host_name, like->host, sizeof(limit->host_name));
-	/* relaxed: for the program's threads the lock brings the names; a reader of the box may
-	 * once show them empty. */
+	/* relaxed: for the program's threads the lock brings the names; a reader may show them
+	 * empty. */
 	pfs_store_relaxed(&limit->scope, like->scope);
 }
 
 bool pfs_limits_open(struct pfs_books *self)
 {
 	struct pfs_box_region *region = pfs_box_region_of(&self->box, PFS_BOX_LIMITS);
-	/* Populate all of it: a fork reads it, and reading a hole on a full file system raises
-	 * SIGBUS. */
+	/* All of it: a fork reads it, and a hole on a full file system raises SIGBUS. */
 	if (!pfs_box_populate(&self->box, region->offset, region->bytes))
 		return false;
 	/* NOLINTNEXTLINE: a region of the box */

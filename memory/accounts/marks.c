@@ -4,9 +4,8 @@
  * A thread's marks are exact. They use a trap: the owner compares its allocations minus its own
  * frees with a bound above which a mark may have to rise, and only then reads the frees by others.
  * LOW is 0 in every life until a TRUNCATE, because a life begins with nothing. After a TRUNCATE the
- * trap is 0, so each allocation looks, and lowers LOW to the value before it. Every minimum is
- * reached just before an allocation, or is the current value, which readers check. When LOW is 0
- * again the trap rises.
+ * trap is 0, so each allocation looks, and lowers LOW to the value before it. Every minimum is just
+ * before an allocation, or current, which readers check. The trap rises when LOW is 0 again.
  *
  * The marks of accounts, users, hosts and global are estimates, by WL#3249's rule: the sum of all
  * parts' marks. The high mark of an ended life is added to its account's cell. A tick saves the
@@ -146,8 +145,7 @@ static void each_party(struct pfs_books *self,
 	visit(self, self->global);
 }
 
-/* Inside moves_begin and _end: meanwhile threads' marks are counted twice, and an estimate would be
- * too high. */
+/* Inside moves_begin and _end: meanwhile threads' marks count twice, and estimates are too high. */
 void pfs_marks_tick(struct pfs_books *self)
 {
 	struct pfs_walk walk;

@@ -14,8 +14,7 @@ static inline uint32_t pfs_marks_epoch(const struct pfs_books *self, uint32_t ta
 
 static inline void pfs_mark_set(_Atomic(uint64_t) *word, uint64_t value)
 {
-	pfs_store_release(word, value); /* [J1] release, pairs with [J2]: tells readers which life
-					 * it is */
+	pfs_store_release(word, value); /* [J1] release, pairs with [J2]: of which life */
 }
 
 static inline uint64_t pfs_mark_get(_Atomic(uint64_t) *word)

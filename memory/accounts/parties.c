@@ -124,8 +124,7 @@ struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level
 	return account;
 }
 
-/* An account's sums move to its user, its host and global. Those of users and hosts move nowhere:
- * global already has them. */
+/* Moves an account's sums to its user, its host and global. Global already has those of others. */
 static void hand_on(struct pfs_books *self, struct pfs_party *party)
 {
 	struct pfs_party *heirs[3] = { party->above_user, party->above_host, self->global };

@@ -7,7 +7,7 @@
  *         zero if threads free blocks of others.
  * global  to the freeing thread, if the note has its number, else to the global row (MySQL 8.0):
  *         the note is instrument and number. A reused number gets the frees of its previous life,
- *         as in MySQL. When a life ends, its blocks in use move to the global row, the rest to its
+ *         as in MySQL. At a life's end blocks in use move to the global row, the rest to its
  *         account.
  *
  * Source: the latter two from descriptions of MySQL's accounting (WL#3249, and of 8.0's aggregation

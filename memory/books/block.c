@@ -1,6 +1,5 @@
 /*
- * block.c - blocks of malloc with a header of 16 bytes, which holds the size, the note, and the
- * profile's sample, if any.
+ * block.c - blocks of malloc with a header of 16 bytes: the size, the note, the profile's sample.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +8,7 @@
 #include "memory/accounts/count.h"
 #include "memory/profile/profile.h"
 
-/* The check is a hash of the address, so most double frees and pointers into a block are
- * noticed. */
+/* The check is a hash of the address: it notices most double frees and inner pointers. */
 struct header {
 	uint64_t size_and_check; /* 48 bits, 16 bits */
 	uint32_t reference;
@@ -59,8 +57,7 @@ static void *fill(struct header *header, struct pfs_memory_note note, uint32_t s
 	return header + 1;
 }
 
-/* Counts a block and fills its header. If a limit refuses a new block, frees it and returns
- * NULL. */
+/* Counts a block and fills its header. NULL: a limit refuses a new block, which is freed. */
 static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct header *header,
 		   size_t size_bytes, const void *caller, bool is_new)
 {

@@ -86,8 +86,7 @@ static void settle(struct pfs_books *self)
 		pfs_life_end(thread);
 		free(thread);
 	}
-	/* The child's first thread has the process id. Other threads could count while the box
-	 * moves. */
+	/* The first thread has the process id. Others could count while the box moves. */
 	bool is_alone = (uint32_t)gettid() == self->fork_pid &&
 			(self->threads == NULL || self->threads->next == NULL);
 	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
@@ -235,8 +234,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		{ PFS_BOX_HOSTS, sizeof(struct pfs_box_account), accounts, 32 },
 		{ PFS_BOX_CELLS, sizeof(struct pfs_cell), config->cells_max,
 		  PFS_CELL_PAGE_RECORDS },
-		/* Directly after the cells: a tag stores the distance from the first cell for
-		 * both. */
+		/* Right after the cells: a tag stores the distance from the first cell. */
 		{ PFS_BOX_SAMPLES, sizeof(struct pfs_box_sample),
 		  has_profile ? config->samples_max : 0, SAMPLE_PAGE_RECORDS },
 		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack),

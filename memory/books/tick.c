@@ -37,8 +37,7 @@ static void add_cell(const struct pfs_books *self, struct sums *sums, struct pfs
 	sums->blocks += read.allocs - read.frees;
 }
 
-/* Stores the largest values in shares, in descending order; a value's reference is its index +
- * first. */
+/* Stores the largest values as shares, in descending order; a reference is an index + first. */
 static void take_largest(struct pfs_box_share *shares, uint32_t share_count, const uint64_t *values,
 			 uint32_t value_count, uint32_t first)
 {
@@ -129,8 +128,7 @@ void pfs_memory_tick(struct pfs_books *memory)
 	uint64_t offset = region->offset + (number - 1) % PFS_BOX_TICKS_KEPT * sizeof(tick);
 	if (pfs_box_populate(&memory->box, offset, sizeof(tick))) {
 		pfs_bytes_store(memory->box.base + offset, &tick, sizeof(tick));
-		/* relaxed: a reader checks the tick's own number, which [L5] of its bytes
-		 * orders. */
+		/* relaxed: readers check the tick's own number, ordered by [L5]. */
 		pfs_store_relaxed(&memory->box.head->ticks, number);
 	}
 	pfs_desk_close(memory);

@@ -92,8 +92,7 @@ bool pfs_box_detach(struct pfs_box *self)
 			return false;
 	self->copy = NULL;
 	self->is_private = true;
-	/* relaxed: one thread. The child's history begins now: the copy has no ticks of the
-	 * parent. */
+	/* relaxed: one thread. The child's history begins now, without ticks. */
 	pfs_store_relaxed(&self->head->ticks, 0);
 	return true;
 }

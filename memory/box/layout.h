@@ -116,14 +116,12 @@ struct pfs_box_own {
 	uint64_t tracked;   /* requested bytes of the counted blocks */
 	uint64_t blocks;    /* number of these blocks */
 	uint64_t headers;   /* headers in front of them */
-	uint64_t allocated; /* class bytes of the allocator's blocks, counted or not; 0: not
-			     * known */
+	uint64_t allocated; /* class bytes of all blocks, counted or not; 0: not known */
 	uint64_t cached, slab_free, dirty, metadata, mapped; /* of the allocator; 0: not known */
 	uint64_t box;                                        /* of the box, resident */
 	uint64_t accounts;                                   /* private memory of the accounts */
 	uint64_t rss, rss_anon, rss_file, rss_shmem;         /* from /proc/self/status */
-	/* From the page tables; measured_realtime_ns 0: never measured. Resident bytes, except
-	 * program_mapped. */
+	/* From the page tables, resident but program_mapped; measured_realtime_ns 0: never. */
 	uint64_t measured_realtime_ns;
 	uint64_t heap;           /* mapped by the allocator and the accounts, without the box */
 	uint64_t library;        /* .data and .bss of libpfsmem */
@@ -168,8 +166,7 @@ struct pfs_box_control {
 	_Atomic(uint32_t) generation;            /* changes when anything below changes; never 0 */
 	_Atomic(uint32_t) truncates[PFS_TABLES]; /* TRUNCATEs so far */
 	_Atomic(uint32_t) profile_off;           /* bit 0: no samples are taken */
-	_Atomic(uint32_t) profile_lg; /* 1 to 62: log2 of the mean bytes between samples; else the
-				       * head's value */
+	_Atomic(uint32_t) profile_lg; /* 1 to 62: as in the head; else the head's value */
 	_Atomic(uint32_t) walks;      /* walk reports requested so far */
 	_Atomic(uint32_t) spare[7];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
@@ -284,8 +281,7 @@ struct pfs_cell {
 	_Atomic(uint32_t) next;       /* in the list of cells to fold */
 	uint32_t reference;           /* its own */
 	uint32_t line;                /* its own, as in the notes of its blocks, see books.h */
-	uint32_t sample_lg;           /* the owner's: log2 of the mean with which sample_at was
-				       * drawn */
+	uint32_t sample_lg;           /* the owner's: profile_lg when sample_at was drawn */
 	_Atomic(uint32_t) epochs[PFS_TABLES];
 	struct pfs_marks marks[PFS_TABLES];
 };
@@ -329,8 +325,7 @@ struct pfs_box_tick {
 struct pfs_box_module {
 	uint64_t begin, end, file_offset;
 	uint64_t loaded_realtime_ns;        /* or seen first */
-	_Atomic(uint64_t) gone_realtime_ns; /* since then another file may be mapped there; 0: still
-					     * mapped */
+	_Atomic(uint64_t) gone_realtime_ns; /* when it was unmapped; 0: it is mapped */
 	uint8_t build_id[32];
 	uint32_t build_id_bytes;
 	uint32_t spare;
@@ -373,9 +368,8 @@ struct pfs_box_owner {
 _Static_assert(sizeof(struct pfs_box_owner) == 128, "two lines");
 
 /*
- * A limit on the bytes that the program, a thread, an account or a user may have in use. Only the
- * limit and its refusals change after creation. control.limits overrides the limit. The first four
- * exist from the start.
+ * A limit on the bytes in use by the program, a thread, an account or a user. Only the limit and
+ * its refusals change after creation. control.limits overrides it. The first four always exist.
  */
 enum pfs_box_scope {
 	PFS_SCOPE_PROGRAM = 1,

@@ -4,8 +4,7 @@
  *	program=2G,thread=64M,account=256M,account:redis@localhost=1G,user:alice=10M
  *
  * A scope is program, thread, account, user (for each of them), account:USER@HOST or user:USER; an
- * empty USER or HOST means NULL. A size is a number of bytes, optionally followed by K, M, G or T,
- * or the word none.
+ * empty USER or HOST means NULL. A size is bytes, optionally followed by K, M, G or T, or none.
  */
 #ifndef PFS_BOX_LIMIT_TEXT_H
 #define PFS_BOX_LIMIT_TEXT_H
@@ -22,8 +21,7 @@ struct pfs_limit_text {
 	char user[PFS_BOX_USER_BYTES], host[PFS_BOX_HOST_BYTES];
 };
 
-/* Parse the next limit of *text and advance *text past it. False: there is no valid limit at *text.
- * Does not allocate. */
+/* Parse a limit at *text and advance *text. False: it is not valid. Does not allocate. */
 bool pfs_limit_text_next(const char **text, struct pfs_limit_text *limit);
 
 #endif

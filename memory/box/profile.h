@@ -46,8 +46,7 @@ struct pfs_box_context {
 	uint64_t thread_id;  /* as in struct pfs_box_thread; 0: all threads without a record */
 	uint32_t os_tid;
 	uint32_t spare;
-	/* Since the start, weighted. Written by the thread alone; with thread_id 0 by any
-	 * thread. */
+	/* Since the start, weighted; by the thread alone, or by any if thread_id is 0. */
 	_Atomic(uint64_t) samples;
 	_Atomic(uint64_t) objects_256ths;
 	_Atomic(uint64_t) bytes;

@@ -35,8 +35,7 @@ struct pfs_box_info {
 	uint64_t start_ticks; /* of the program */
 	uint64_t start_realtime_ns;
 	uint64_t ticks;            /* number of ticks written so far */
-	uint64_t seen_realtime_ns; /* time of the last tick, or else of the start: the program was
-				    * alive then */
+	uint64_t seen_realtime_ns; /* of the last tick, or the start: last known alive */
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
@@ -205,8 +204,7 @@ void pfs_snapshot_free(struct pfs_snapshot *snapshot);
  * instruments. Rows of zeroes count. */
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table);
 
-/* pfs_snapshot_row - row i of a table: i = who * instrument_count + instrument. False: there is no
- * such row. */
+/* pfs_snapshot_row - row i of a table: i = who * instrument_count + instrument. False: no row. */
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
 		      struct pfs_row *row);
 
@@ -220,15 +218,13 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
  * pfs_reader_truncate - TRUNCATE a table: set its baseline to now. COUNT_FREE and the freed bytes
  * become 0, COUNT_ALLOC and the allocated bytes become what is in use, LOW and HIGH become CURRENT.
  *
- * The tables inside it are truncated with it, as in MySQL: by thread is inside by account, by
- * account is inside by user and by host, and all are inside global. False: nothing changed, see
- * message.
+ * The tables inside it are truncated with it, as in MySQL: by thread is inside by account, that
+ * inside by user and by host, and all inside global. False: nothing changed, see message.
  */
 bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
 			 struct pfs_message *message);
 
-/* pfs_reader_enable - switch the counting of an instrument's allocations on or off. number: from
- * struct pfs_seen_instrument. */
+/* pfs_reader_enable - switch the counting of an instrument, by its number, on or off. */
 bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 		       struct pfs_message *message);
 
@@ -243,8 +239,7 @@ bool pfs_limits_are_fine(const char *text);
 bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 			      struct pfs_message *message);
 
-/* pfs_reader_limit - override the limit of an owner; UINT64_MAX: no limit. number: from struct
- * pfs_seen_owner. */
+/* pfs_reader_limit - override the limit of an owner, by its number; UINT64_MAX: no limit. */
 bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 		      struct pfs_message *message);
 
@@ -277,8 +272,7 @@ static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 
 /* ---- whole files ---- */
 
-/* pfs_reader_check - check that the box is consistent and that its sums add up. False: message says
- * what is wrong. */
+/* pfs_reader_check - is the box consistent, and do its sums add up? False: see message. */
 bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message);
 
 /* MySQL's names of the five tables; and the table of such a name, or of a short one: thread,

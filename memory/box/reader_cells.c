@@ -1,6 +1,5 @@
 /*
- * reader_cells.c - the cells of a box: read, their references checked, their marks set right for
- * tables that were truncated.
+ * reader_cells.c - read cells, check their references, and compute marks of truncated tables.
  *
  * The loads are in the order of layout.h: frees by other threads, then frees, then allocs. Each is
  * an acquire, so the allocation of every counted free is counted, too.
@@ -271,8 +270,7 @@ bool pfs_cells_resolve(const struct pfs_reader *self, struct pfs_seen_cells *cel
 /* ---- marks of tables that were truncated ---- */
 
 /* See layout.h. A thread that has not looked since the TRUNCATE still has the old marks. One that
- * has looked had at least what the TRUNCATE found. A later cell has no base: its marks are valid as
- * they are. */
+ * has looked had at least what the TRUNCATE found. A later cell has no base, and valid marks. */
 static void rebase_thread(struct pfs_seen_marks *marks, bool is_fresh,
 			  const struct pfs_box_cell_base *base, int table)
 {

@@ -1,6 +1,5 @@
 /*
- * reader_file.c - a box as a file: whether it is a box, its owner, whether its program lives; its
- * head.
+ * reader_file.c - a box as a file: is it a box, who owns it, is its program alive; its head.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

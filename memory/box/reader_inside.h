@@ -3,8 +3,7 @@
  *
  * Ordering:  [RB1] counters of what is there: loads, seq  <->  [RB2] truncates: fetch-add, seq
  *            carries: a TRUNCATE's bases before its epoch
- * The program stores its counters of this kind (page_count, ticks, moves) with release, as layout.h
- * says.
+ * The program stores its counters of this kind (page_count, ticks, moves) with release.
  */
 #ifndef PFS_READER_INSIDE_H
 #define PFS_READER_INSIDE_H
@@ -52,8 +51,7 @@ bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 		       struct pfs_message *message);
 void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_live,
 		     struct pfs_box_info *info);
-/* Locks against other tools; exclusive creates the lock file. -1: no lock file, or not
- * available. */
+/* Locks against other tools; exclusive creates the lock file. -1: no file, or no lock. */
 int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_message *message);
 void pfs_tools_unlock(int lock);
 

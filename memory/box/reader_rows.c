@@ -55,8 +55,7 @@ void pfs_groups_fini(struct pfs_groups *self)
 }
 
 /* The slot of the index that has the row, or the free slot for it. There are at least twice as many
- * slots as groups. 16 consecutive instruments of one who are adjacent, because they are read
- * together. */
+ * slots as groups. 16 instruments of a who are adjacent, as they are read together. */
 static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t instrument)
 {
 	uint64_t key = ((uint64_t)who << 32 | instrument / 16) * UINT64_C(0x9E3779B97F4A7C15);
@@ -139,8 +138,8 @@ struct party {
 };
 
 /* Each row has at most one such cell; in a damaged box the last one counts. The high mark is at
- * least the current value, whatever the marks say. The current value may be below zero under rules
- * other than exact. */
+ * least the current value, whatever the marks say. It may be below zero under other rules than
+ * exact. */
 static void add_own_marks(struct party *party, const struct pfs_seen_cell *cell, int table)
 {
 	int64_t count = pfs_less(cell->allocs, cell->frees);

@@ -1,6 +1,6 @@
 /*
- * reader_snapshot.c - take a snapshot: first threads and accounts, then the cells, then check what
- * has changed since.
+ * reader_snapshot.c - take a snapshot: threads and accounts, then the cells; check what has
+ * changed.
  *
  * When a life ends, its sums move between cells, and the account's `moves` is odd during that. If
  * `moves` changed while an account's cells were read, they are read again, up to a limit; then the

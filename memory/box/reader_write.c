@@ -1,6 +1,5 @@
 /*
- * reader_write.c - everything that a reader writes: baselines of TRUNCATE, ENABLED, limits, and the
- * switches of the profile.
+ * reader_write.c - all that a reader writes: baselines of TRUNCATE, ENABLED, limits, the profile.
  *
  * A base is valid if its epoch equals control.truncates of its table. All bases are written before
  * that is raised, so a half-written TRUNCATE has no effect. Their pages are allocated before the
@@ -27,8 +26,7 @@ struct writer {
 	uint64_t batch_at; /* file offset of the batch */
 	size_t batch_bytes;
 	uint8_t batch[32 * 1024];
-	struct pfs_reader_window window; /* over the cells' bases; each is read once, before it is
-					  * written */
+	struct pfs_reader_window window; /* of cells' bases, read before written */
 };
 
 static bool open_writer(struct writer *self, struct pfs_reader *reader, struct pfs_message *message)

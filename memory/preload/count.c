@@ -198,8 +198,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 	errno = errno_before;
 }
 
-/* Notes the free of a block that was never counted, except the accounts' own blocks, which are
- * freed inside the accounts. */
+/* Notes a free of an uncounted block, except the accounts' own, which are freed inside them. */
 static void note_uncounted(void)
 {
 	if (pfs_own.counter != &pfs_counter_none)
@@ -285,8 +284,7 @@ void *pfs_front_calloc(size_t number, size_t size_bytes, const void *caller)
 	return pfs_count(pfs_calloc(number, size_bytes), number * size_bytes, caller);
 }
 
-/* A block that was not counted stays uncounted. A counted one is counted for the caller from now
- * on. */
+/* An uncounted block stays uncounted. A counted one is the caller's from now on. */
 void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 {
 	if (block == NULL)

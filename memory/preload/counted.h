@@ -91,8 +91,7 @@ static inline uint32_t pfs_cell_tag(const struct pfs_cell *cell)
 	return (uint32_t)(distance << (PFS_SLACK_BITS - PFS_PLACE_BITS));
 }
 
-/* pfs_map_entry with a predicted page table, which the processor can follow before it knows the
- * block. */
+/* pfs_map_entry with a predicted page table, which is known before the block. */
 static inline uint64_t pfs_counted_entry(const void *block)
 {
 	uintptr_t page = ((uintptr_t)block >> PFS_OS_PAGE_BITS) - pfs_own.first_page;

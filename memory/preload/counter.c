@@ -158,8 +158,7 @@ void pfs_counter_leave(struct pfs_counter *counter)
 	pfs_counter_state = PFS_COUNTER_RUNNING;
 }
 
-/* Ends the thread's counting: its later allocations are not counted, its frees are credited as
- * usual. */
+/* Ends the thread's counting. Later allocations are not counted, frees are credited as usual. */
 static void end(void *value)
 {
 	struct pfs_counter *counter = value;

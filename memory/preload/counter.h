@@ -1,6 +1,5 @@
 /*
- * counter.h - the inside of libpfsmem: the program's state, a thread's counter, and their
- * functions.
+ * counter.h - the inside of libpfsmem: state and functions of the program and of threads.
  */
 #ifndef PFS_PRELOAD_COUNTER_H
 #define PFS_PRELOAD_COUNTER_H
@@ -38,8 +37,7 @@ const struct pfs_box *pfs_program_box(void);
 struct pfs_counter *pfs_counter_enter(void);
 void pfs_counter_leave(struct pfs_counter *counter);
 
-/* State of the calling thread. volatile, because compilers assume that malloc does not read its
- * caller's variables. */
+/* The calling thread's state. volatile: compilers assume that malloc reads no variable. */
 enum pfs_counter_state {
 	PFS_COUNTER_NEW,
 	PFS_COUNTER_RUNNING,
@@ -52,14 +50,12 @@ extern _Thread_local volatile uint8_t pfs_counter_state
 /* For threads of the library itself: the calling thread never counts. */
 void pfs_counter_never(void);
 
-/* Called in slow calls, inside the accounts: checks for a new name of the thread, and for a
- * tick. */
+/* In slow calls, inside the accounts: checks for a new name of the thread, and for a tick. */
 void pfs_counter_look(struct pfs_counter *counter);
 
 /* A walk report, in three steps. begin: false if another report is in progress. walk: returns the
  * number of blocks; call it inside the accounts, or in a thread that never counts, so that its own
- * allocations are not counted. end: call it outside the accounts; writes the report, unless to is
- * NULL. */
+ * allocations are not counted. end: outside the accounts; writes the report; or not (NULL). */
 bool pfs_report_begin(void);
 uint64_t pfs_report_walk(void);
 void pfs_report_end(FILE *to);

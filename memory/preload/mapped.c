@@ -4,9 +4,8 @@
  * They may be called from anywhere: from a signal handler, before the library's start, or while a
  * collector has stopped the world by signals. So the table changes only with all signals blocked
  * and without allocation, and its lock is the innermost of all. At a fork it is taken last;
- * therefore its handlers are registered first. System calls are made without the lock. A range is
- * removed from the table before the call and added after it, so a range of another thread is never
- * removed.
+ * therefore its handlers are registered first. System calls are made without the lock. Ranges are
+ * removed before the call and added after it, so never another thread's.
  */
 #define _GNU_SOURCE
 #include "mapped.h"

@@ -31,8 +31,7 @@ uint32_t pfs_mapped_stacks(void);
  * there. Does nothing if the number has grown since, because a new stack may be there. */
 void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks);
 
-/* Copies name, ranges and mapped bytes of all mappers, and the number of lost ranges. Returns the
- * number of mappers. */
+/* Copies name, ranges and mapped bytes of all mappers, and the lost ranges. Returns how many. */
 uint32_t pfs_mapped_sums(struct pfs_box_mapper *mappers, uint64_t *lost);
 
 /* Is the address inside the library itself? */

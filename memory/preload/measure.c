@@ -59,8 +59,7 @@ static uint64_t count_bytes(size_t pages)
 	return count;
 }
 
-/* Resident bytes between two addresses; wanted: PAGE_PRESENT for private pages, with PAGE_OF_FILE
- * for shared ones. */
+/* Resident bytes; wanted: PAGE_PRESENT for private pages, with PAGE_OF_FILE for shared ones. */
 static uint64_t resident(uintptr_t begin, uintptr_t end, uint64_t wanted)
 {
 	uint64_t count = 0;
@@ -134,8 +133,7 @@ static uint64_t resident_rest(const struct pfs_area *area)
 	return bytes + resident(at, area->end, PAGE_PRESENT);
 }
 
-/* An area without a file. Its unknown rest is the .bss of the preceding file, or stacks, or not
- * attributed. */
+/* An area without a file. Its rest is the preceding file's .bss, or stacks, or not attributed. */
 static void look_at_memory(const struct pfs_area *area)
 {
 	bool has_stack = look_at_pieces(area);
@@ -253,8 +251,7 @@ void pfs_measured(struct pfs_box_own *own)
 		own->box = last.box;
 }
 
-/* In a forked child: a measuring thread of the parent does not exist here, and its results were the
- * parent's. */
+/* In a forked child: the parent's measuring thread is not here, and its results do not apply. */
 void pfs_measure_child(void)
 {
 	pfs_store_release(&is_looking, 0); /* [PL8] release, pairs with [PL7] */

@@ -115,8 +115,7 @@ static void read_config(struct pfs_memory_config *config)
 	config->samples_max = SAMPLES_MAX;
 	config->keep = read_flag("PFS_MEM_KEEP");
 	pfs_program.tick_ms = config->tick_ms;
-	config->tick_ms = 0; /* the library makes ticks itself: no thread in a single-threaded
-			      * program */
+	config->tick_ms = 0; /* see ticker.c */
 	read_number("PFS_MEM_MAX_INSTRUMENTS", PFS_BOX_INSTRUMENTS_MAX, &config->instruments_max);
 	read_number("PFS_MEM_TICK_MS", 86400000, &pfs_program.tick_ms);
 	pfs_program.by_site = read_by_site();
@@ -185,8 +184,7 @@ static char *cells_of(struct pfs_books *books)
 }
 
 /* A lock of glibc; other libraries have none. Its holder may be inside malloc and wait for the
- * desk. So a fork takes it before the desk. memory/malloc/start.c does the same, and reinitializes
- * it in the child. */
+ * desk. So a fork takes it first, as memory/malloc/start.c does, which resets it in the child. */
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 
@@ -226,8 +224,7 @@ static void start(void)
 	struct pfs_message message;
 	if (getauxval(AT_SECURE) != 0)
 		return;
-	pfs_start_handlers(); /* the allocator's handlers are registered first, so they are
-			       * innermost at a fork */
+	pfs_start_handlers(); /* the allocator's first: innermost at a fork */
 	read_program_name();
 	read_config(&config);
 	if (!pfs_pools_start(secure_getenv("PFS_MEM_ARENAS"), pfs_program.name))

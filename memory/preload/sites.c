@@ -40,12 +40,11 @@ struct known_site {
 
 static struct module modules[MODULES_MAX] PFS_SELDOM;
 static _Atomic(uint32_t) module_count;                   /* release */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the desk, never around a
-							  * call of the loader */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* before the desk, not around the
+							  * loader */
 static struct known_site known[SITES_MAX] PFS_SELDOM;    /* lock */
 static uint32_t known_count;                             /* lock */
-static pfs_memory_key other_key;                         /* for callers without an instrument of
-							  * their own */
+static pfs_memory_key other_key;                         /* for callers without their own */
 
 static pfs_memory_key register_name(const char *module, const char *what)
 {

@@ -1,6 +1,5 @@
 /*
- * state.c - the library's shared variables: the program, the counters, and the state of the calling
- * thread.
+ * state.c - the library's shared variables: the program, the counters, the calling thread's state.
  */
 #include "counter.h"
 

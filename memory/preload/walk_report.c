@@ -62,8 +62,7 @@ static void look(const void *block, uint32_t *instrument, uint32_t *account, uin
 {
 	struct pfs_extent *extent = pfs_tagged_extent(block);
 	const uint32_t *tag = extent != NULL ? pfs_tag_at(extent, block) : NULL;
-	uint32_t value = tag != NULL ? *tag : 0; /* written by the block's owner: this read may be
-						  * stale */
+	uint32_t value = tag != NULL ? *tag : 0; /* the owner's: it may be stale */
 	if (value >> PFS_SLACK_BITS == 0)
 		return;
 	const struct pfs_cell *cell = pfs_tagged_cell(value);

@@ -13,8 +13,7 @@
  *	[AD3] at rest sum = reserved = own + the children's sums. Each change is a fetch-add, and
  *	     undoing a reservation subtracts exactly what was added.
  *	[AD4] a guard's bytes are counted at one owner (at two during a move), and at none when it
- *	     is empty. A thread takes a guard by a CAS before it changes it, so two threads never
- *	     change it together.
+ *	     is empty. A thread takes a guard by a CAS before it changes it, so no two do at once.
  *
  * Ordering:  [Z1] reserved: fetch-add, acq_rel  <->  [Z2] reserved: fetch-add of less, acq_rel
  *            carries: the subtraction from sum, before the room it leaves is used, so that the sums
@@ -84,8 +83,7 @@ static struct pfs_owner *reserve_once(struct pfs_owner *owner, const struct pfs_
 static bool reserve(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	for (int calls = 0;; calls++) {
-		/* A bound far below a counter's maximum, even with adds of all threads in
-		 * progress. */
+		/* Far below a counter's maximum, with adds of all threads in progress. */
 		struct pfs_owner *over = pfs_likely(bytes <= PFS_OWNER_ADD_MOST)
 						 ? reserve_once(owner, until, bytes)
 						 : owner;
@@ -126,8 +124,7 @@ static void grant(struct pfs_owner *owner, const struct pfs_owner *until, uint64
 static bool take_off(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	_Atomic(uint64_t) *own = &owner->record->own;
-	/* relaxed: it includes this guard's bytes, because the guard was filled after they were
-	 * counted. */
+	/* relaxed: it includes this guard's bytes: they were counted before it was filled. */
 	if (pfs_load_relaxed(own) < bytes)
 		return false;
 	/* relaxed: a sum; [Z2] orders it before the room is reused. */

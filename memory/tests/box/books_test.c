@@ -1,6 +1,6 @@
 /*
- * books_test.c - both sides of the box together: a program counts, and a reader of its box sees
- * what it counted, while it counts and when it is dead.
+ * books_test.c - both sides of the box together: a reader sees what a program counted, while it
+ * counts and after its death.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -77,7 +77,7 @@ static struct pfs_reader *open_box(const char *path)
 	return reader;
 }
 
-/* ---- a reader beside threads that come and go, and free each other's blocks ---- */
+/* ---- a reader, and threads that come and go and free each other's blocks ---- */
 
 struct block {
 	struct pfs_memory_note note;
@@ -87,7 +87,7 @@ struct block {
 static struct block shared[BLOCKS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Puts a new block to where another's was, and frees that. */
+/* Replaces another thread's block by a new one, and frees the old one. */
 static void trade(struct pfs_memory_thread *thread, uint32_t random)
 {
 	struct block fresh = { .bytes = 16 + random % 100 };
@@ -116,7 +116,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Nothing is ever below zero; the number of rows that were missed. */
+/* No row is below zero. Returns the number of missed rows. */
 static uint64_t check_rows(const struct pfs_snapshot *snapshot)
 {
 	struct pfs_row row;
@@ -189,7 +189,7 @@ static void beside(const struct pfs_case *at)
 	struct pfs_reader *reader = open_box(path);
 	check_rest(reader, blocks, bytes);
 	PFS_CHECK(pfs_reader_check(reader, &message));
-	/* TRUNCATE, and the same is in use. */
+	/* TRUNCATE does not change what is in use. */
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
 	struct pfs_snapshot *snapshot = take(reader);
 	struct pfs_row row;

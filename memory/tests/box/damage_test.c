@@ -1,6 +1,6 @@
 /*
- * damage_test.c - damaged and hostile boxes, living and dead: each is read or refused with one
- * line, in bounded time, and nothing else happens.
+ * damage_test.c - damaged and hostile boxes of live and dead programs: each is read, or refused
+ * with one line, in bounded time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct range {
 static struct range used[USED_MAX];
 static uint32_t used_count;
 
-/* Pages that are there. */
+/* Finds the allocated pages. */
 static void find_used(int file)
 {
 	off_t at = 0;
@@ -103,7 +103,7 @@ static void cut(const struct pfs_case *at)
 		PFS_CHECK(ftruncate(file, (off_t)to) == 0);
 		PFS_CHECK_IS(pfs_probe_box(copy), PFS_PROBE_REFUSED);
 		results[PFS_PROBE_REFUSED]++;
-		/* The length again, the rest zeroes: what a disk that ran full leaves. */
+		/* The full length with zeroes at the end: what a full disk leaves. */
 		PFS_CHECK(ftruncate(file, (off_t)bytes) == 0);
 		results[pfs_probe_box(copy)]++;
 		PFS_CHECK(ftruncate(file, (off_t)to) == 0);
@@ -227,7 +227,7 @@ static void heads(const struct pfs_case *at)
 	end(file);
 }
 
-/* A living box that says it has pages which it has not: to look must not make them. */
+/* A live box claims pages that it does not have: reading must not allocate them. */
 static void no_such_pages(const struct pfs_case *at)
 {
 	const struct pfs_made_sizes sizes = {
@@ -247,7 +247,7 @@ static void no_such_pages(const struct pfs_case *at)
 	(void)unlink(path);
 }
 
-/* Texts without an end: the next field is not read as one. */
+/* Unterminated texts: the reader does not continue into the next field. */
 static void endless_texts(const struct pfs_case *at)
 {
 	(void)at;
@@ -271,7 +271,7 @@ static void endless_texts(const struct pfs_case *at)
 	end(file);
 }
 
-/* Names without an end are cut; of instruments no more than there may be are there. */
+/* Unterminated names are cut; instruments beyond the maximum are left out. */
 static void limits(const struct pfs_case *at)
 {
 	const struct pfs_made_sizes sizes = {

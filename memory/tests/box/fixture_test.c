@@ -27,7 +27,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 	return (value + to - 1) / to * to;
 }
 
-/* All here is written by one thread, or before others look: relaxed throughout. */
+/* Everything here is written by one thread, or before others read it: relaxed throughout. */
 static uint64_t get(_Atomic(uint64_t) *word)
 {
 	return pfs_load_relaxed(word); /* relaxed: see above */
@@ -304,9 +304,9 @@ struct pfs_cell *pfs_made_cell_of(struct pfs_made_box *self, enum pfs_cell_level
 	return cell;
 }
 
-/* ---- what a program does ---- */
+/* ---- what a program would do ---- */
 
-/* A TRUNCATE since: marks begin at what is in use now. */
+/* After a TRUNCATE marks begin at what is in use now. */
 static void look(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t count, uint64_t bytes)
 {
 	for (int t = 0; t < PFS_TABLES; t++) {
@@ -322,7 +322,7 @@ static void look(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t coun
 	}
 }
 
-/* High marks rise after an allocation, low ones fall before it, where all minima are. */
+/* High marks rise after an allocation; low ones fall before it, where the minima are. */
 static void mark(struct pfs_cell *cell, bool high)
 {
 	uint64_t count = get(&cell->allocs) - get(&cell->frees) - get(&cell->word);

@@ -1,6 +1,6 @@
 /*
- * profile_test.c - the profile of a box that was made by hand: what a reader is given of it, what
- * it leaves out, and how it is switched.
+ * profile_test.c - the profile of a box made by hand: what a reader gets, what it leaves out, and
+ * how it is switched.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -81,7 +81,7 @@ static void no_profile(const struct pfs_case *at)
 	end(reader);
 }
 
-/* Each makes one record senseless; the others are read, and one is counted as damaged. */
+/* Each case makes one record invalid; the others are read, and one is counted as damaged. */
 static void damaged(const struct pfs_case *at)
 {
 	(void)at;
@@ -115,7 +115,7 @@ static void damaged(const struct pfs_case *at)
 	}
 }
 
-/* A record that is being written is not there, and nothing that names it is. */
+/* A record that is being written is left out. */
 static void unpublished(const struct pfs_case *at)
 {
 	(void)at;

@@ -1,5 +1,5 @@
 /*
- * rows_test.c - rows of boxes that were made by hand, against values that were computed by hand.
+ * rows_test.c - rows of boxes made by hand, compared with values computed by hand.
  */
 #define _GNU_SOURCE
 #include "crowd_test.h"
@@ -102,8 +102,8 @@ static void sums(const struct pfs_case *at)
 	end(reader);
 }
 
-/* A life that has ended counts for its account until its last block is free; then its cell is
- * folded, as the program does it, and the account's own cell has the sums. */
+/* An ended life counts for its account until its last block is free; then its cell is folded, as a
+ * program would do it, and the account's own cell has the sums. */
 static void ended(const struct pfs_case *at)
 {
 	struct crowd all;
@@ -145,7 +145,7 @@ static void ended(const struct pfs_case *at)
 	end(reader);
 }
 
-/* As under the rules freer and global: rows are signed. */
+/* Rows are signed, for the rules freer and global. */
 static void below_zero(const struct pfs_case *at)
 {
 	struct crowd all;
@@ -169,7 +169,7 @@ static void below_zero(const struct pfs_case *at)
 
 /* ---- the rest ---- */
 
-/* Sums that move, odd: rows are there, and counted as missed. */
+/* While `moves` is odd, rows are shown, and counted as missed. */
 static void moving(const struct pfs_case *at)
 {
 	struct crowd all;
@@ -222,7 +222,7 @@ static void ticks(const struct pfs_case *at)
 	end(reader);
 }
 
-/* Records that are free, or being written, are not there; pages beyond the count neither. */
+/* Records that are free or being written are left out, and so are pages beyond the count. */
 static void words(const struct pfs_case *at)
 {
 	struct crowd all;
@@ -234,10 +234,11 @@ static void words(const struct pfs_case *at)
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK_IS(snapshot->thread_count, 4);
 	PFS_CHECK_IS(snapshot->cell_count, 4);
-	/* Its cell counts for what is above. */
+	/* Its cell counts for the levels above. */
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_GLOBAL, 0, 0).current_bytes, 1200);
 	pfs_snapshot_free(snapshot);
-	/* Pages behind the region's end, said after the box was opened: no word of those is one. */
+	/* After opening, the count claims pages behind the region's end: none of their words is
+	 * used. */
 	struct pfs_box_region *threads = pfs_made_region(&box, PFS_BOX_THREADS);
 	struct pfs_box_region *accounts = pfs_made_region(&box, PFS_BOX_ACCOUNTS);
 	PFS_CHECK_IS(threads->offset + threads->bytes, accounts->offset);

@@ -1,11 +1,9 @@
 /*
- * speed_test.c - how many rows a second a reader sees while two threads count, and what these lose
- * by it.
+ * speed_test.c - rows per second that a reader sees while two threads count, and their slowdown.
  *
  * usage: box_speed_test [ROUNDS [bar]]
- * 64 threads of 1000 instruments: 64,000 rows of threads. Exit 1: a row is missing, or below what
- * is in use. With bar, also fewer than a million rows in a second of the reader's CPU time, which
- * is a second where it has a CPU of its own.
+ * 64 threads with 1000 instruments: 64,000 rows of threads. Exit 1: a row is missing, or below what
+ * is in use; with bar, also fewer than a million rows per second of the reader's CPU time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,11 +37,11 @@ static double now(void)
 
 static void add(_Atomic(uint64_t) *word, uint64_t by)
 {
-	/* release, for a reader loads by acquire: an alloc is there before its free. */
+	/* release: a reader loads by acquire, so it sees an alloc before its free. */
 	pfs_store_release(word, pfs_load_relaxed(word) + by); /* relaxed: the only writer */
 }
 
-/* Allocates and frees, in some cells of its own threads. */
+/* Allocates and frees in cells of the writer's own threads. */
 static void *write_on(void *context)
 {
 	struct writer *self = context;
@@ -83,7 +81,7 @@ static void make(const char *path)
 	}
 }
 
-/* All rows of threads; seconds, or below 0: a row was. */
+/* Reads all rows of threads. Returns the seconds; below 0: a row was wrong. */
 static double read_rows(struct pfs_reader *reader)
 {
 	struct pfs_message message;

@@ -1,5 +1,5 @@
 /*
- * truncate_test.c - what readers change in a box: TRUNCATE, ENABLED; and what stays as it was.
+ * truncate_test.c - what readers change in a box (TRUNCATE, ENABLED), and what stays unchanged.
  */
 #define _GNU_SOURCE
 #include "crowd_test.h"
@@ -32,7 +32,7 @@ static void truncate_tables(const struct pfs_case *at)
 	PFS_CHECK_IS(snapshot->truncates[PFS_TABLE_HOST], 1);
 	PFS_CHECK_IS(snapshot->truncates[PFS_TABLE_USER], 0);
 	pfs_snapshot_free(snapshot);
-	/* Frees before the owner has looked, and an allocation, at which it does. */
+	/* A free before the owner has looked, then an allocation, which looks. */
 	pfs_made_foreign(all.cells[3], 100);
 	SEE_ROW(reader, PFS_TABLE_THREAD, 3, 3, 1, 300, 100, 2, 2, 3, 200, 200, 300);
 	pfs_made_alloc(&box, all.cells[3], 50);
@@ -48,7 +48,7 @@ static void truncate_tables(const struct pfs_case *at)
 	end(reader);
 }
 
-/* A base is of one life: whoever has the record next has none. */
+/* A base belongs to one life: the next life of the record has none. */
 static void next_life(const struct pfs_case *at)
 {
 	struct crowd all;
@@ -62,7 +62,7 @@ static void next_life(const struct pfs_case *at)
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_THREAD, 3, 0).count_free, 1);
 	pfs_snapshot_free(snapshot);
-	/* The next life of a cell, and its thread's: its high mark is its own. */
+	/* The next life of a cell and its thread: its high mark is its own. */
 	struct pfs_cell *cell = all.cells[4];
 	word = pfs_made_word(&box, PFS_BOX_THREADS, 5);
 	/* relaxed: one thread */
@@ -83,7 +83,7 @@ static void next_life(const struct pfs_case *at)
 	end(reader);
 }
 
-/* No room for a baseline: nothing has changed, and a TRUNCATE from before holds. */
+/* No room for a baseline: nothing changes, and an earlier TRUNCATE remains valid. */
 static void no_room(const struct pfs_case *at)
 {
 	struct crowd all;

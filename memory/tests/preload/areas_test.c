@@ -1,6 +1,5 @@
 /*
- * areas_test.c - what is mapped, read with little room: an area whose name finds none is there,
- * too.
+ * areas_test.c - mapped areas, read with a small buffer: areas with long names are read, too.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -16,7 +15,7 @@
 struct seen {
 	uintptr_t wanted;
 	size_t count;
-	size_t name_bytes; /* of the wanted one; SIZE_MAX: not met */
+	size_t name_bytes; /* of the wanted one; SIZE_MAX: not found */
 	uintptr_t ends[AREAS_MOST];
 };
 

@@ -1,7 +1,6 @@
 /*
- * known.c - a program that knows nothing of the accounts, and allocates what its caller knows: from
- * two libraries, in three pools of threads, by each call there is. check_preload.py holds its box
- * against it.
+ * known.c - a program without accounts of its own, whose allocations are known: from two libraries,
+ * in three pools of threads, by every call. check_preload.py compares its box with them.
  *
  * usage: known WHAT [...]
  */
@@ -33,7 +32,7 @@ static void *must(void *block)
 	return block;
 }
 
-/* Tell that all is there, and wait until the caller has looked. Nothing of it allocates. */
+/* Report that all is allocated, and wait until the caller has looked. Does not allocate. */
 static void rest(const char *said)
 {
 	char line[64];
@@ -62,7 +61,7 @@ static void *live(void *context)
 	(void)prctl(PR_SET_NAME, share->name);
 	for (uint32_t i = 0; i < share->blocks; i++)
 		blocks[i] = must(share->allocate(share->bytes));
-	for (uint32_t i = 0; i < share->blocks; i += 2) /* and every second one comes anew */
+	for (uint32_t i = 0; i < share->blocks; i += 2) /* allocate every second one again */
 		free(blocks[i]);
 	for (uint32_t i = 0; i < share->blocks; i += 2)
 		blocks[i] = must(share->allocate(share->bytes));
@@ -73,7 +72,7 @@ static void *live(void *context)
 	return NULL;
 }
 
-/* What the walk finds, into the file of KNOWN_REPORT. */
+/* Writes a walk report into the file of KNOWN_REPORT. */
 extern uint64_t pfs_memory_walk_report(FILE *to) __attribute__((weak));
 
 static void report(void)
@@ -236,7 +235,7 @@ static void *idle(void *unused)
 	return unused;
 }
 
-/* The child holds what it inherited and 3 x 1000 of its own; the parent what it had. */
+/* The child holds what it inherited and 3 x 1000 bytes of its own; the parent is unchanged. */
 static void forks(bool is_threaded, bool is_deep)
 {
 	pthread_t thread;

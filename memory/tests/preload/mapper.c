@@ -1,7 +1,7 @@
 /*
- * mapper.c - a program that maps memory itself, in all ways, and says what it has; that begins
- * threads all the time, or whose threads ask where their stacks are; that maps from signal handlers
- * while it forks; that locks all its memory; that ends by quick_exit.
+ * mapper.c - a program that maps memory itself, in all ways, and reports it; or starts threads
+ * continuously, or asks where their stacks are; or maps in signal handlers while it forks; or locks
+ * all its memory; or ends by quick_exit.
  *
  * usage: mapper maps | stacks | asks | signals SECONDS | locked | quick
  */
@@ -22,7 +22,7 @@
 #define MIB ((size_t)1 << 20)
 #define PAGE 4096u
 
-static char large[8u << 20]; /* never touched but by mlockall */
+static char large[8u << 20]; /* touched only by mlockall */
 
 static void fail(const char *what)
 {
@@ -53,7 +53,7 @@ static void *idle(void *unused)
 	return unused;
 }
 
-/* "maps RANGES MAPPED RESIDENT PID", then wait until the caller has looked. */
+/* Prints "maps RANGES MAPPED RESIDENT PID", then waits until the caller has looked. */
 static void say(unsigned ranges, size_t mapped, size_t resident)
 {
 	char byte;
@@ -70,12 +70,12 @@ static void maps(void)
 	char *one = map_at(NULL, 64 * MIB, MAP_NORESERVE);
 	touch(one, 24 * MIB);
 	say(1, 64 * MIB, 24 * MIB);
-	if (munmap(one, (size_t)1 << 50) == 0) /* more than there are addresses: nothing goes */
+	if (munmap(one, (size_t)1 << 50) == 0) /* beyond all addresses: nothing is unmapped */
 		fail("munmap of too much");
 	say(1, 64 * MIB, 24 * MIB);
 	(void)munmap(one + 8 * MIB, 8 * MIB); /* out of the middle */
 	say(2, 56 * MIB, 16 * MIB);
-	/* Another kind of memory over a part; and the same kind, which changes nothing. */
+	/* Another kind of memory over a part; then the same kind, which changes nothing. */
 	if (mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
 		 0) != one)
 		fail("MAP_FIXED, shared");
@@ -97,7 +97,7 @@ static void maps(void)
 	say(0, 0, 0);
 }
 
-/* ---- threads that begin while somebody looks ---- */
+/* ---- threads that begin during a measurement ---- */
 
 #define STACKS 2000u
 #define STACK_BYTES (256u << 10)
@@ -137,7 +137,7 @@ static size_t resident_of_stacks(void)
 	return count * PAGE;
 }
 
-/* What lies below all stacks takes a look's time. "maps THREADS BYTES BYTES PID" */
+/* The memory below all stacks makes a measurement slow. Prints "maps THREADS BYTES BYTES PID". */
 static void stacks(void)
 {
 	pthread_t thread;
@@ -158,8 +158,7 @@ static void stacks(void)
 	say(STACKS, (size_t)STACKS * STACK_BYTES, resident);
 }
 
-/* The first that a thread allocates is what the library of C needs there, under a lock of the
- * thread's. */
+/* A thread's first allocation is libc's, in pthread_getattr_np, under a lock of the thread. */
 static void *ask(void *unused)
 {
 	pthread_attr_t attributes;

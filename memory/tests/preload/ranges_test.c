@@ -1,5 +1,6 @@
 /*
- * ranges_test.c - the table of ranges against books of every page, at random, and when it is full.
+ * ranges_test.c - random changes of the table of ranges, compared with an array of pages; full
+ * tables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static void fail(const char *what, unsigned step)
 	exit(1);
 }
 
-/* In order, apart, and neighbours of one owner are one. */
+/* Checks that ranges are sorted and disjoint, and that neighbours of one owner are merged. */
 static void check_shape(const struct pfs_ranges *ranges, unsigned step)
 {
 	for (uint32_t i = 0; i < ranges->count; i++) {
@@ -32,7 +33,7 @@ static void check_shape(const struct pfs_ranges *ranges, unsigned step)
 	}
 }
 
-/* Every page is its owner's; lossy: or nobody's. */
+/* Checks the owner of every page; if lossy, it may have none. */
 static void check_pages(const struct pfs_ranges *ranges, const uint32_t *pages, bool lossy,
 			unsigned step)
 {
