@@ -67,6 +67,15 @@ bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes);
 void pfs_box_configure(struct pfs_box *self, enum pfs_box_kind kind, struct pfs_config *config,
 		       struct pfs_memory_source *source);
 
+/* The address of a record in a region of records. */
+static inline void *pfs_box_record(const struct pfs_box *self, const struct pfs_box_region *region,
+				   uint32_t reference)
+{
+	uint64_t number = reference - 1;
+	return self->base + region->offset + number / region->page_records * region->page_bytes +
+	       number % region->page_records * region->record_bytes;
+}
+
 /* Nanoseconds since 1970. All times in a box are in this unit. */
 uint64_t pfs_box_now_ns(void);
 

@@ -209,12 +209,30 @@ void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table tabl
 
 /* ---- a snapshot while it is taken ---- */
 
+/* Accounts, users, hosts. */
+#define PFS_PARTIES 3
+struct pfs_parties {
+	enum pfs_box_kind kind;
+	struct pfs_seen_account **first;
+	uint32_t *count;
+};
+
+static inline struct pfs_parties pfs_parties_at(struct pfs_snapshot *self, int i)
+{
+	const struct pfs_parties all[PFS_PARTIES] = {
+		{ PFS_BOX_ACCOUNTS, &self->accounts, &self->account_count },
+		{ PFS_BOX_USERS, &self->users, &self->user_count },
+		{ PFS_BOX_HOSTS, &self->hosts, &self->host_count },
+	};
+	return all[i];
+}
+
 struct pfs_taking {
 	const struct pfs_reader *reader;
 	struct pfs_snapshot *snapshot;
-	uint64_t moves; /* of the head */
-	uint64_t *account_moves, *user_moves, *host_moves;
-	bool *wanted; /* accounts, by reference */
+	uint64_t moves;                     /* of the head */
+	uint64_t *party_moves[PFS_PARTIES]; /* as pfs_parties_at */
+	bool *wanted;                       /* accounts, by reference */
 	uint64_t account_room;
 };
 

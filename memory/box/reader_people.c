@@ -97,17 +97,16 @@ static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t st
 bool pfs_take_people(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
-	const size_t account = sizeof(struct pfs_seen_account);
+	bool fine = true;
 	snapshot->threads = take_all(take, PFS_BOX_THREADS, sizeof(struct pfs_seen_thread),
 				     take_thread, &snapshot->thread_count);
-	snapshot->accounts = take_all(take, PFS_BOX_ACCOUNTS, account, take_account,
-				      &snapshot->account_count);
-	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_account,
-				   &snapshot->user_count);
-	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_account,
-				   &snapshot->host_count);
-	return snapshot->threads != NULL && snapshot->accounts != NULL && snapshot->users != NULL &&
-	       snapshot->hosts != NULL;
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(snapshot, party);
+		*parties.first = take_all(take, parties.kind, sizeof(struct pfs_seen_account),
+					  take_account, parties.count);
+		fine &= *parties.first != NULL;
+	}
+	return fine && snapshot->threads != NULL;
 }
 
 bool pfs_take_instruments(struct pfs_taking *take)
@@ -127,16 +126,6 @@ static bool is_there(const struct pfs_taking *take, enum pfs_box_kind kind, uint
 	return pfs_lock_confirm(pfs_reader_place(take->reader, kind, number).lock, word);
 }
 
-static uint32_t keep_accounts(const struct pfs_taking *take, enum pfs_box_kind kind,
-			      struct pfs_seen_account *accounts, uint32_t count)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (is_there(take, kind, accounts[i].number, accounts[i].word))
-			accounts[kept++] = accounts[i];
-	return kept;
-}
-
 void pfs_keep_living(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
@@ -146,12 +135,15 @@ void pfs_keep_living(struct pfs_taking *take)
 			     snapshot->threads[i].word))
 			snapshot->threads[kept++] = snapshot->threads[i];
 	snapshot->thread_count = kept;
-	snapshot->account_count = keep_accounts(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-						snapshot->account_count);
-	snapshot->user_count = keep_accounts(take, PFS_BOX_USERS, snapshot->users,
-					     snapshot->user_count);
-	snapshot->host_count = keep_accounts(take, PFS_BOX_HOSTS, snapshot->hosts,
-					     snapshot->host_count);
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(snapshot, party);
+		struct pfs_seen_account *all = *parties.first;
+		kept = 0;
+		for (uint32_t i = 0; i < *parties.count; i++)
+			if (is_there(take, parties.kind, all[i].number, all[i].word))
+				all[kept++] = all[i];
+		*parties.count = kept;
+	}
 }
 
 /* Binary search: the array is sorted by number. */

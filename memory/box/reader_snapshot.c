@@ -26,28 +26,21 @@ static uint64_t moves_of(const struct pfs_taking *take, enum pfs_box_kind kind, 
 	return pfs_load_acquire(&record->moves); /* [RB1] acquire */
 }
 
-static uint64_t *all_moves(const struct pfs_taking *take, enum pfs_box_kind kind,
-			   const struct pfs_seen_account *accounts, uint32_t count)
-{
-	uint64_t *moves = malloc((count + 1) * sizeof(*moves));
-	for (uint32_t i = 0; moves != NULL && i < count; i++)
-		moves[i] = moves_of(take, kind, accounts[i].number);
-	return moves;
-}
-
 static bool note_moves(struct pfs_taking *take)
 {
-	const struct pfs_snapshot *snapshot = take->snapshot;
 	struct pfs_box_head *head = pfs_reader_head(take->reader);
-	free(take->account_moves);
-	free(take->user_moves);
-	free(take->host_moves);
 	take->moves = pfs_load_acquire(&head->moves); /* [RB1] acquire */
-	take->account_moves = all_moves(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-					snapshot->account_count);
-	take->user_moves = all_moves(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
-	take->host_moves = all_moves(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
-	return take->account_moves != NULL && take->user_moves != NULL && take->host_moves != NULL;
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(take->snapshot, party);
+		uint64_t *moves = malloc((*parties.count + 1) * sizeof(*moves));
+		for (uint32_t i = 0; moves != NULL && i < *parties.count; i++)
+			moves[i] = moves_of(take, parties.kind, (*parties.first)[i].number);
+		free(take->party_moves[party]);
+		take->party_moves[party] = moves;
+		if (moves == NULL)
+			return false;
+	}
+	return true;
 }
 
 static bool moved(uint64_t before, uint64_t now)
@@ -56,14 +49,15 @@ static bool moved(uint64_t before, uint64_t now)
 }
 
 /* Returns how many moved. */
-static uint32_t mark_missed(const struct pfs_taking *take, enum pfs_box_kind kind,
-			    struct pfs_seen_account *accounts, uint32_t count,
-			    const uint64_t *before)
+static uint32_t mark_missed(const struct pfs_taking *take, int party)
 {
+	struct pfs_parties parties = pfs_parties_at(take->snapshot, party);
 	uint32_t missed = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		accounts[i].is_missed = moved(before[i], moves_of(take, kind, accounts[i].number));
-		missed += accounts[i].is_missed;
+	for (uint32_t i = 0; i < *parties.count; i++) {
+		struct pfs_seen_account *one = &(*parties.first)[i];
+		one->is_missed = moved(take->party_moves[party][i],
+				       moves_of(take, parties.kind, one->number));
+		missed += one->is_missed;
 	}
 	return missed;
 }
@@ -73,12 +67,7 @@ static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
 	struct pfs_box_head *head = pfs_reader_head(take->reader);
-	uint32_t above = mark_missed(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count,
-				     take->user_moves) +
-			 mark_missed(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count,
-				     take->host_moves);
-	uint32_t below = mark_missed(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-				     snapshot->account_count, take->account_moves);
+	uint32_t above = mark_missed(take, 1) + mark_missed(take, 2), below = mark_missed(take, 0);
 	/* relaxed: ordered behind the cells by their own acquires, [L6]. */
 	snapshot->rows->is_missed = moved(take->moves, pfs_load_relaxed(&head->moves));
 	wanted->all = snapshot->rows->is_missed || above != 0;
@@ -190,9 +179,8 @@ static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
 	if ((parts & PFS_SNAPSHOT_ROWS) != 0)
 		fine = (snapshot->rows = calloc(1, sizeof(*snapshot->rows))) != NULL;
 	fine = fine && take_parts(&take, parts);
-	free(take.account_moves);
-	free(take.user_moves);
-	free(take.host_moves);
+	for (int party = 0; party < PFS_PARTIES; party++)
+		free(take.party_moves[party]);
 	free(take.wanted);
 	if (!fine) {
 		pfs_snapshot_free(snapshot);

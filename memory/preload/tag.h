@@ -44,12 +44,10 @@ static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
 	if (sample == NULL)
 		return cell;
 	struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
-	uint32_t number = sample->cell - 1;
-	uint64_t page = number / region->page_records;
+	uint64_t page = (sample->cell - 1) / region->page_records;
 	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: a check against damage */
 		return NULL;
-	return (void *)(books->box.base + region->offset + page * region->page_bytes +
-			(uint64_t)(number % region->page_records) * region->record_bytes);
+	return pfs_box_record(&books->box, region, sample->cell);
 }
 
 #endif

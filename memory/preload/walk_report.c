@@ -92,11 +92,7 @@ static bool visit(const struct pfs_malloc_block *block, void *context)
 static const void *record_of(const struct pfs_books *books, enum pfs_shelves shelf,
 			     uint32_t reference)
 {
-	const struct pfs_box_region *region = books->shelves[shelf].region;
-	uint32_t number = reference - 1;
-	return books->box.base + region->offset +
-	       (uint64_t)(number / region->page_records) * region->page_bytes +
-	       (uint64_t)(number % region->page_records) * region->record_bytes;
+	return pfs_box_record(&books->box, books->shelves[shelf].region, reference);
 }
 
 static void take_names(const struct pfs_books *books)

@@ -7,7 +7,7 @@
 
 #include "stress/harness/harness.h"
 
-char path[128];
+char path[512];
 struct pfs_made_box box;
 
 void name_box(void)
@@ -34,8 +34,13 @@ void end(struct pfs_reader *reader)
 
 struct pfs_reader *open_box(void)
 {
+	return open_target(path);
+}
+
+struct pfs_reader *open_target(const char *target)
+{
 	struct pfs_message message = { "" };
-	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	struct pfs_reader *reader = pfs_reader_open(target, &message);
 	if (reader == NULL)
 		(void)fprintf(stderr, "%s\n", message.text);
 	PFS_CHECK(reader != NULL);

@@ -8,7 +8,7 @@
 #include "memory/box/reader.h"
 
 extern struct pfs_made_box box;
-extern char path[128];
+extern char path[512];
 
 /* Sets path, for this process. */
 void name_box(void);
@@ -19,6 +19,7 @@ void end(struct pfs_reader *reader);
 
 /* These fail the test if they do not work, or if anything in the box is damaged. */
 struct pfs_reader *open_box(void);
+struct pfs_reader *open_target(const char *target);
 struct pfs_snapshot *take(struct pfs_reader *reader);
 struct pfs_row row_of(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
 		      uint32_t instrument);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@
 
 static char large[8u << 20]; /* touched only by mlockall */
 
-static void fail(const char *what)
+static void must(bool fine, const char *what)
 {
+	if (fine)
+		return;
 	(void)fprintf(stderr, "mapper: %s\n", what);
 	_exit(3);
 }
@@ -34,8 +37,7 @@ static char *map_at(void *at, size_t bytes, int flags)
 {
 	char *pages = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags,
 			   -1, 0);
-	if (pages == MAP_FAILED)
-		fail("no memory");
+	must(pages != MAP_FAILED, "no memory");
 	(void)madvise(pages, bytes, MADV_NOHUGEPAGE);
 	return pages;
 }
@@ -59,8 +61,7 @@ static void say(unsigned ranges, size_t mapped, size_t resident)
 	char byte;
 	(void)printf("maps %u %zu %zu %d\n", ranges, mapped, resident, (int)getpid());
 	(void)fflush(stdout);
-	if (read(STDIN_FILENO, &byte, 1) < 0)
-		fail("the caller has gone");
+	must(read(STDIN_FILENO, &byte, 1) >= 0, "the caller has gone");
 }
 
 static void maps(void)
@@ -71,29 +72,27 @@ static void maps(void)
 	touch(one, 24 * MIB);
 	say(1, 64 * MIB, 24 * MIB);
 	if (munmap(one, (size_t)1 << 50) == 0) /* beyond all addresses: nothing is unmapped */
-		fail("munmap of too much");
+		must(false, "munmap of too much");
 	say(1, 64 * MIB, 24 * MIB);
 	(void)munmap(one + 8 * MIB, 8 * MIB); /* out of the middle */
 	say(2, 56 * MIB, 16 * MIB);
 	/* Another kind of memory over a part; then the same kind, which changes nothing. */
-	if (mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
-		 0) != one)
-		fail("MAP_FIXED, shared");
+	must(mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+		  0) == one,
+	     "MAP_FIXED, shared");
 	(void)map_at(one + 4 * MIB, MIB, MAP_FIXED);
 	say(2, 54 * MIB, 13 * MIB);
 	char *moved = mremap(one + 16 * MIB, 48 * MIB, 100 * MIB, MREMAP_MAYMOVE);
-	if (moved == MAP_FAILED)
-		fail("mremap");
+	must(moved != MAP_FAILED, "mremap");
 	touch(moved + 90 * MIB, MIB);
 	say(2, 106 * MIB, 14 * MIB);
 	if (mremap(moved, 100 * MIB, 4 * MIB, 0) != moved ||                       /* smaller */
 	    mremap(moved, 4 * MIB, (size_t)1 << 50, MREMAP_MAYMOVE) != MAP_FAILED) /* cannot be */
-		fail("mremap, smaller");
+		must(false, "mremap, smaller");
 	say(2, 10 * MIB, 9 * MIB);
 	(void)munmap(moved, 4 * MIB);
 	(void)munmap(one, 8 * MIB);
-	if (munmap(one + 1, PAGE) == 0 || munmap(one, 0) == 0)
-		fail("munmap of what is none");
+	must(munmap(one + 1, PAGE) != 0 && munmap(one, 0) != 0, "munmap of an invalid range");
 	say(0, 0, 0);
 }
 
@@ -114,9 +113,9 @@ static void *idle_deep(void *place)
 	for (size_t at = 0; at < sizeof(deep); at += PAGE)
 		deep[at] = 1;
 	free(malloc(100));
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
-	    pthread_attr_getstack(&attributes, &lowest, &bytes) != 0)
-		fail("where is the stack?");
+	must(pthread_getattr_np(pthread_self(), &attributes) == 0 &&
+		     pthread_attr_getstack(&attributes, &lowest, &bytes) == 0,
+	     "the stack cannot be found");
 	*(char **)place = (char *)lowest + bytes - STACK_BYTES / 2;
 	(void)pthread_attr_destroy(&attributes);
 	atomic_fetch_add(&begun, 1);
@@ -129,8 +128,7 @@ static size_t resident_of_stacks(void)
 	static unsigned char there[STACK_BYTES / 2 / PAGE];
 	size_t count = 0;
 	for (unsigned i = 0; i < STACKS; i++) {
-		if (mincore(half_of[i], STACK_BYTES / 2, there) != 0)
-			fail("mincore");
+		must(mincore(half_of[i], STACK_BYTES / 2, there) == 0, "mincore");
 		for (size_t k = 0; k < sizeof(there); k++)
 			count += there[k] & 1;
 	}
@@ -148,8 +146,8 @@ static void stacks(void)
 	(void)pthread_attr_init(&attributes);
 	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (unsigned i = 0; i < STACKS; i++) {
-		if (pthread_create(&thread, &attributes, idle_deep, &half_of[i]) != 0)
-			fail("no thread");
+		must(pthread_create(&thread, &attributes, idle_deep, &half_of[i]) == 0,
+		     "no thread");
 		(void)nanosleep(&pause, NULL);
 	}
 	while (atomic_load(&begun) < STACKS)
@@ -162,8 +160,7 @@ static void stacks(void)
 static void *ask(void *unused)
 {
 	pthread_attr_t attributes;
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		fail("where is the stack?");
+	must(pthread_getattr_np(pthread_self(), &attributes) == 0, "the stack cannot be found");
 	(void)pthread_attr_destroy(&attributes);
 	return unused;
 }
@@ -172,9 +169,9 @@ static void asks(void)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		pthread_t thread;
-		if (pthread_create(&thread, NULL, ask, NULL) != 0 ||
-		    pthread_join(thread, NULL) != 0)
-			fail("no thread");
+		must(pthread_create(&thread, NULL, ask, NULL) == 0 &&
+			     pthread_join(thread, NULL) == 0,
+		     "no thread");
 	}
 }
 
@@ -198,8 +195,7 @@ static void *map_on(void *unused)
 	while (time(NULL) < end_of_run) {
 		char *pages = map_at(NULL, 4 * (size_t)PAGE, 0);
 		pages = mremap(pages, 4 * (size_t)PAGE, 9 * (size_t)PAGE, MREMAP_MAYMOVE);
-		if (pages == MAP_FAILED)
-			fail("mremap");
+		must(pages != MAP_FAILED, "mremap");
 		(void)munmap(pages, 9 * (size_t)PAGE);
 		free(malloc(200000)); /* the allocator maps, too */
 	}
@@ -228,14 +224,12 @@ static void signals(unsigned seconds)
 		pid_t pid = fork();
 		if (pid == 0)
 			child();
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-			fail("a child did not end well");
+		must(pid >= 0 && waitpid(pid, &status, 0) == pid && status == 0, "a child failed");
 	}
 	(void)setitimer(ITIMER_REAL, &never, NULL);
 	for (int i = 0; i < 3; i++)
 		(void)pthread_join(threads[i], NULL);
-	if (handled == 0)
-		fail("no signal was handled");
+	must(handled != 0, "no signal was handled");
 	(void)pthread_create(&threads[0], NULL, idle, NULL);
 	say(0, 0, 0);
 }
@@ -254,14 +248,12 @@ static void locked(void)
 	}
 	char *begin = (char *)(((uintptr_t)large + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 	char *later = map_at(NULL, MIB, 0); /* MCL_FUTURE */
-	if (mincore(begin, sizeof(large) - PAGE, there) != 0)
-		fail("mincore");
+	must(mincore(begin, sizeof(large) - PAGE, there) == 0, "mincore");
 	for (size_t i = 0; i < sizeof(large) / PAGE - 1; i++)
 		count += there[i] & 1;
-	if (count != sizeof(large) / PAGE - 1)
-		fail("what is mapped is not resident");
-	if (mincore(later, MIB, there) != 0 || (there[0] & 1) == 0 || (there[200] & 1) == 0)
-		fail("what comes later is not resident");
+	must(count == sizeof(large) / PAGE - 1, "mapped memory is not resident");
+	must(mincore(later, MIB, there) == 0 && (there[0] & 1) != 0 && (there[200] & 1) != 0,
+	     "memory mapped later is not resident");
 	say(1, MIB, MIB);
 }
 
@@ -281,6 +273,6 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "quick") == 0)
 		quick_exit(argc > 2 ? atoi(argv[2]) : 0);
 	else
-		fail("what?");
+		must(false, "unknown case: see usage");
 	return 0;
 }
