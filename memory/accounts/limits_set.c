@@ -76,7 +76,7 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 {
 	if (self->rule != &pfs_rule_exact)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "limits need rule exact, and this is rule %s",
+				       "limits need the rule exact, but the rule is %s",
 				       self->rule->name);
 	pfs_mutex_lock(&self->limits_lock);
 	uint32_t number = find_or_make(self, limit);
@@ -115,13 +115,14 @@ enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope
 	bool has_names = user != NULL || host != NULL;
 	if (scope < PFS_MEMORY_PROGRAM || scope > PFS_MEMORY_USER ||
 	    (has_names && scope < PFS_MEMORY_ACCOUNT) || (host != NULL && scope == PFS_MEMORY_USER))
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a limit of scope %u cannot have %s", (unsigned)scope,
-				       has_names ? "these names" : "no name");
+		return pfs_message_set(
+			message, PFS_BAD_CONFIG,
+			"scope %u of a limit: is unknown, or does not take this user and host",
+			(unsigned)scope);
 	if (!take_name(limit.user, sizeof(limit.user), &limit.has_user, user) ||
 	    !take_name(limit.host, sizeof(limit.host), &limit.has_host, host))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a limit's user may have %u bytes at most, its host %u",
+				       "user or host of a limit: must be at most %u and %u bytes",
 				       PFS_BOX_USER_BYTES - 1, PFS_BOX_HOST_BYTES - 1);
 	return set(memory, &limit, message);
 }

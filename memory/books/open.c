@@ -176,7 +176,7 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 			"threads_max %u, accounts_max %u: must be 1 to 65536 and 0 to 65536",
 			config->threads_max, config->accounts_max);
 	if (config->cells_max < 1 || config->cells_max > 1u << 24)
-		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max is %u: 1 .. %u",
+		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max %u: must be 1 to %u",
 				       config->cells_max, 1u << 24);
 	if (config->profile_lg > PFS_PROFILE_LG_MOST ||
 	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
@@ -198,7 +198,7 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 				       config->trace_owners_max, PFS_BOX_OWNERS_MAX);
 	if (!config->is_private && getauxval(AT_SECURE) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a set-uid program has no box: its memory is not yours");
+				       "a set-uid program cannot have a box: set is_private");
 	return PFS_OK;
 }
 
