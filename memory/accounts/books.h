@@ -1,17 +1,18 @@
 /*
- * books.h - the inside of the accounts: what a process keeps of its own beside the box.
+ * books.h - the inside of the accounts: a process's private data about its box.
  *
- * Records (instruments, threads, accounts, users, hosts, cells) are a container's of the policy
- * exact, in pages of the box. They come and go at the desk: under one lock, for that is rare (a
- * thread begins or ends, uses an instrument for the first time, the last block of an ended life is
- * freed). Counting takes no lock.
+ * Records (instruments, threads, accounts, users, hosts, cells) belong to containers of the policy
+ * exact, whose pages lie in the box. They are allocated and freed under one lock, the desk. That is
+ * rare: a thread begins or ends, uses an instrument for the first time, or the last block of an
+ * ended life is freed. Counting takes no lock.
  *
- * A holder is whoever has cells: a thread, an account, a user, a host, and the one of all, global.
+ * A party is an account, a user, a host, or global, of which there is one. Threads and parties have
+ * cells.
  *
  * Ordering:  [J4] moves: fetch-add, acq_rel  <->  [J4] moves: fetch-add, acq_rel
- *            odd while sums move; a reader loads it before, by acquire, and after
+ *            odd while sums move; a reader loads it before (acquire) and after it reads sums
  *            [J6] finished: CAS, release  <->  [J7] finished: exchange, seq
- *            carries: next of each cell; the sums come by [J3], which the last freer had
+ *            carries: next of each cell; [J3] of the last freer carries the sums
  */
 #ifndef PFS_BOOKS_H
 #define PFS_BOOKS_H
@@ -28,7 +29,7 @@
 #define PFS_PARTY_KINDS 3u /* accounts, users, hosts */
 #define PFS_CELL_PAGE_RECORDS 64u
 
-/* A region's container, and the desk's handle of it. */
+/* A region's container, and the desk's handle to it. */
 struct pfs_shelf {
 	struct pfs_container *container;
 	struct pfs_thread *handle; /* desk */
@@ -44,13 +45,13 @@ enum pfs_shelves {
 	PFS_SHELF_HOSTS,
 	PFS_SHELF_CELLS,
 	PFS_SHELF_OWNERS, /* of a memory trace */
-	PFS_SHELF_STACKS, /* this and the next two, in this order: where there is a profile */
+	PFS_SHELF_STACKS, /* this and the next two, in this order; only with a profile */
 	PFS_SHELF_CONTEXTS,
 	PFS_SHELF_SAMPLES,
 	PFS_SHELVES
 };
 
-/* What a limit is kept of: no less than what is in use, and what is on its way. Limits' lock. */
+/* What a limit compares with: upper bound of the bytes in use; reserved bytes. Limits' lock. */
 struct pfs_limit_room {
 	bool is_known;
 	uint64_t most, pending;
@@ -64,14 +65,14 @@ enum pfs_limited {
 	PFS_LIMITED
 };
 
-/* Who has cells, but threads: by instrument. Desk. */
+/* An account, a user, a host, or global, with its cells by instrument. Desk. */
 struct pfs_party {
-	uint32_t level;                 /* enum pfs_cell_level; first, with the names: the key */
-	const char *user, *host;        /* NULL: none; else of the record */
+	uint32_t level;                 /* enum pfs_cell_level; the key, with the names */
+	const char *user, *host;        /* in the record; NULL: none */
 	struct pfs_box_account *record; /* NULL: global */
 	uint32_t reference;
-	uint32_t lives; /* threads that are there, and cells of ended ones */
-	struct pfs_party *above_user, *above_host; /* of an account */
+	uint32_t lives;                            /* live threads, and cells of ended ones */
+	struct pfs_party *above_user, *above_host; /* for an account */
 	struct pfs_party *next;                    /* of all of its level */
 	struct pfs_limit_room room;
 	struct pfs_cell *cells[]; /* [instruments_max] */
@@ -84,15 +85,15 @@ struct pfs_memory_thread {
 	bool is_instrumented;
 	struct pfs_party *account, *user, *host;   /* NULL: none */
 	struct pfs_memory_thread *previous, *next; /* desk */
-	uint64_t random;                           /* of its samples; 0: not begun */
-	struct pfs_profile_thread *profile;        /* from its first sample on */
-	bool is_limited;                           /* its own, and the next three: limits.c */
+	uint64_t random;                           /* state for sampling; 0: not seeded */
+	struct pfs_profile_thread *profile;        /* since its first sample; or NULL */
+	bool is_limited;                           /* its own, as the next three: see limits.c */
 	uint32_t limits_seen;                      /* control.generation then; 0: never */
 	uint32_t limits[PFS_LIMITED];              /* a limit's number plus 1; 0: none */
-	uint64_t reserved; /* bytes that the next allocation has been granted */
+	uint64_t reserved; /* bytes already granted to the next allocation */
 	struct pfs_limit_room room;
 	struct pfs_cell **all_cells; /* [instruments_max + 1], by key; NULL: not used yet */
-	struct pfs_cell *cells[];    /* the same, but NULL where it is not to be counted now */
+	struct pfs_cell *cells[];    /* the same, but NULL while not counted */
 };
 
 struct pfs_rule;
@@ -104,21 +105,21 @@ struct pfs_books {
 	struct pfs_box_control *control; /* of the box */
 	uint32_t instruments_max;
 	_Atomic(uint32_t) instrument_count;
-	char *cells_base;    /* a line before the first cell: 0 is none's */
-	uint32_t cell_lines; /* of all of them */
+	char *cells_base;    /* one line before the first cell, so line 0 is no cell */
+	uint32_t cell_lines; /* lines of all cells */
 	struct pfs_party *global;
-	_Atomic(uint32_t) finished;   /* line of a cell that waits to be folded; 0: none */
+	_Atomic(uint32_t) finished;   /* line of the first cell to fold; 0: none */
 	struct pfs_profile *profile;  /* NULL: none */
-	struct pfs_mutex limits_lock; /* ahead of the desk */
+	struct pfs_mutex limits_lock; /* taken before the desk */
 	struct pfs_box_limit *limits; /* of the box, PFS_BOX_LIMITS_MAX */
 
-	struct pfs_mutex desk; /* all below */
+	struct pfs_mutex desk; /* protects all below */
 	struct pfs_shelf shelves[PFS_SHELVES];
 	void *parties[PFS_PARTY_KINDS]; /* trees (tsearch) by names */
 	struct pfs_party *lists[PFS_PARTY_KINDS];
 	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
 	void *instruments;                                /* a tree of struct pfs_named */
-	struct pfs_owner *owners; /* of a memory trace, all; the newest first */
+	struct pfs_owner *owners; /* all owners of a memory trace, newest first */
 	struct pfs_memory_thread *threads;
 	uint64_t last_thread_id;
 	uint64_t private_bytes;
@@ -126,10 +127,10 @@ struct pfs_books {
 		uint32_t tick_ms;
 		bool keep;
 	} config;
-	void (*describe)(struct pfs_box_tick *tick); /* the allocator, at a tick; or NULL */
-	void (*settle)(struct pfs_books *self); /* a forked child's, which has no box yet; NULL */
-	uint32_t fork_finished;                 /* when the child's copy was made */
-	uint32_t fork_tid, fork_pid;            /* of who forked, in the parent and in the child */
+	void (*describe)(struct pfs_box_tick *tick); /* adds the allocator's numbers; or NULL */
+	void (*settle)(struct pfs_books *self);      /* set in a forked child without a box */
+	uint32_t fork_finished;                      /* `finished` when the child's copy was made */
+	uint32_t fork_tid, fork_pid;                 /* the forking thread, in parent and child */
 	pthread_t ticker;
 	bool has_ticker;
 	bool is_ending; /* ticks */
@@ -154,8 +155,9 @@ static inline uint32_t pfs_cell_line(const struct pfs_books *self, const void *c
 /* ---- the rules ---- */
 
 /*
- * How a block that is freed is credited. count: what a block's note says of who allocated it;
- * credit: by whom it is freed, with that; end: what a life hands on. rules.c has the table.
+ * How a free is credited. reference: what a block's note stores about its allocation; credit:
+ * counts a free, given that note; instrument: the instrument in a note; end: where an ended life's
+ * sums go. See the table in rules.c.
  */
 struct pfs_rule {
 	const char *name;
@@ -167,103 +169,104 @@ struct pfs_rule {
 		    struct pfs_cell *cell); /* under the desk */
 };
 extern const struct pfs_rule pfs_rule_exact;
-const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: there is none */
+const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
 #define PFS_RULE_NAMES "exact, freer, global"
 
 /* ---- the desk ---- */
 
-/* pfs_desk_open - lock the desk; a forked child gets its box, and what is finished is folded. */
+/* pfs_desk_open - lock the desk. Then give a forked child its box, and fold finished cells. */
 void pfs_desk_open(struct pfs_books *self);
 void pfs_desk_close(struct pfs_books *self);
 
-/* A record of a shelf, to be published; NULL: none is to be had (counted as lost). */
+/* Allocates a record of a shelf, to be published later; NULL: none left (counted as lost). */
 struct pfs_claim pfs_shelf_take(struct pfs_books *self, enum pfs_shelves shelf,
 				enum pfs_box_lost lost, uint32_t *reference);
 void pfs_shelf_publish(struct pfs_books *self, enum pfs_shelves shelf, struct pfs_claim claim);
 void pfs_shelf_give(struct pfs_books *self, enum pfs_shelves shelf, void *record);
 
-/* The party of these names; made if it is not there; NULL: it cannot be (counted as lost). */
+/* The party of these names, created if missing; NULL: no memory (counted as lost). */
 struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level, const char *user,
 			       const char *host);
 
-/* Parties that nobody needs any more hand their sums on and go. How many. */
+/* Removes the parties that have no lives; their sums move up. Returns how many. */
 uint32_t pfs_parties_purge(struct pfs_books *self);
 
-/* A cell of a party, made if it is not there; NULL: no memory. */
+/* A cell of a party, created if missing; NULL: no memory. */
 struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 				uint32_t instrument);
 
 /*
- * A thread's cell of an instrument, by the thread, not under the desk; NULL: no memory.
- * to_count: of an allocation; NULL also where it is not counted, for the thread is not
- * instrumented, or the instrument not ENABLED, or none.
+ * A thread's cell of an instrument. Called by the thread, without the desk; NULL: no memory.
+ * to_count is for an allocation. It returns NULL also if the allocation is not counted: the thread
+ * is not instrumented, the instrument is not ENABLED, or the key is 0.
  */
 PFS_COLD struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key);
 PFS_COLD struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread,
 						   pfs_memory_key key);
 
-/* A cell like that one; NULL: no memory (counted as lost). */
+/* Creates a cell like the given one; NULL: no memory (counted as lost). */
 struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *like);
 
-/* Add so much to a party's cell of an instrument, with the high marks of where it comes from. */
+/* Adds sums, and the high marks of `from`, to the party's cell of the same instrument. */
 void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_cell *from,
 		   struct pfs_cell_sums sums);
 
-/* Whose a thread's cell is beside the thread: account, or user and host, or global. */
+/* The parties that get a thread's cell's sums: its account; or its user, its host, and global. */
 struct pfs_parents {
 	struct pfs_party *of[3];
 	uint32_t count;
 };
 struct pfs_parents pfs_parents_of(struct pfs_books *self, struct pfs_cell *cell);
 
-/* While sums or marks move into or out of a party's cells, its readers try again. */
+/* Between these, sums or marks move into or out of a party's cells, and readers retry. */
 void pfs_moves_begin(struct pfs_books *self, struct pfs_party *party);
 void pfs_moves_end(struct pfs_books *self, struct pfs_party *party);
 
-/* A cell of a thread ends: its sums go to its parents, its record back. */
+/* Ends a thread's cell: adds its sums to its parents, and frees its record. */
 void pfs_cell_fold(struct pfs_books *self, struct pfs_cell *cell);
 
-/* Those that wait for it; by who opens the desk. */
+/* Folds the finished cells; called by pfs_desk_open. */
 void pfs_cells_fold_finished(struct pfs_books *self);
 
-/* A thread freed the last block of an ended life, outside the desk: to be folded by who comes. */
+/* Queues an ended life's cell, whose last block was freed, for the next pfs_desk_open to fold. */
 void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell);
 
 /* ---- marks ---- */
 
-/* The owner allocated more than the cell's traps allow, or something changed in control. */
+/* Called by the owner when the cell exceeds a trap, or the control area has changed. */
 PFS_COLD void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t bytes);
 
-/* A tick: estimates of all parties until now. Under the desk. */
+/* At a tick: updates the estimates of all parties. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
 
 /* ---- limits ---- */
 
-/* The limits that are always there, none of them set. False: no memory. */
+/* Creates the limits that always exist, none of them set. False: no memory. */
 bool pfs_limits_open(struct pfs_books *self);
 
-/* By the owner, when the generation has changed: which limits are its own now? */
+/* Called by the owner when the generation has changed: finds the limits that apply to it. */
 PFS_COLD void pfs_limits_look(struct pfs_memory_thread *thread, uint32_t generation);
 
-/* The owner, who is limited, allocates a block: it is counted, or refused. */
+/* Counts an allocation of an owner with a limit; false: refused. */
 PFS_COLD bool pfs_limits_debit(struct pfs_memory_thread *thread, struct pfs_cell *cell,
 			       uint64_t bytes);
 
 /*
- * Ahead of a resize by a thread: so many bytes for the next allocation that it counts, with old of
- * so many bytes about to go (NULL: nobody's). False: refused. drop: there was no such allocation.
+ * Before a thread resizes a block: reserves bytes for the next allocation that it counts, while a
+ * block of old_bytes in the cell old is about to be freed (NULL: not counted). False: refused.
+ * drop: gives the reservation back if there was no such allocation.
  */
 bool pfs_limits_reserve(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes,
 			const struct pfs_cell *old, uint64_t old_bytes);
 void pfs_limits_drop(struct pfs_memory_thread *thread);
 
-/* The next allocation of so many bytes is counted, whatever its limits. */
+/* Reserves bytes for the next allocation, whatever the limits. */
 void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
 
-/* A forked child: resizes of other threads are not in it. */
+/* In a forked child: drops the reservations of the parent's other threads. */
 void pfs_limits_child(struct pfs_books *self);
 
-/* May limits be in the way of a thread? Else none of the calls above is needed. */
+/* May a thread have limits? If not, none of the calls above is needed. */
 static inline bool pfs_may_be_limited(const struct pfs_memory_thread *thread)
 {
 	return thread != NULL &&

@@ -1,36 +1,38 @@
 /*
- * cell.h - what one life of a thread has of one instrument, and how a block is credited to it,
- * whoever frees it and whenever.
+ * cell.h - counts of one instrument for one life of a thread. A block is credited to its cell
+ * whichever thread frees it, and whenever.
  *
- * A block names its cell. A cell is not used again while a block names it: so no version goes with
- * the block, and nothing wraps. The owner counts what it allocates and frees in a line of its own,
- * by plain stores. Others count in `word`, which decides who is the last when the life has ended:
+ * A block names its cell. A cell is not reused while a block names it, so blocks carry no version,
+ * and nothing wraps. The owner counts its allocations and frees in its own cache line, by plain
+ * stores. Others count in `word`, which decides who frees the last block after the life's end:
  *
- *	live      word = R, what others freed so far
- *	ended     word = K - blocks that are left
- *	at K      whoever made it so folds the cell: moves its sums, which are even, upwards
+ *	live      word = R, the frees by other threads so far
+ *	ended     word = K - blocks left
+ *	at K      the thread that reached K folds the cell: it moves the sums, now equal, upwards
  *
  * Invariants
  *	[X1] word < K - 2^61 iff the life has not ended.
  *	[X2] blocks in use = allocs - frees - R of a live cell, K - word of one that has ended.
- *	[X3] exactly one step makes word K, and its thread folds. Steps on word are
- *	     read-modify-writes, so in one order; the end adds K - (allocs - frees) once, each
- *	     free by another adds 1 once; together they are K when, and only when, every block
- *	     is free and the life has ended. Whoever has yet to add keeps it below K, so nobody
- *	     folds before, and nobody touches the cell after his own step unless that made it K.
+ *	[X3] exactly one step makes word K, and its thread folds. All steps on word are
+ *	     read-modify-writes, so they are totally ordered. The end adds K - (allocs - frees)
+ *	     once; each free by another thread adds 1. The sum is K if and only if every block is
+ *	     free and the life has ended. A step that is still to come keeps word below K, so no
+ *	     thread folds before it. After its own step a thread does not touch the cell, unless
+ *	     that step made word K.
  *	[X4] a fold moves allocs = frees and as many bytes: no current value of any row changes.
  *
  * Ordering:  [J1] sums: store or fetch-add, release  <->  [J2] reader: load, acquire
- *            carries, from a free: its allocation's stores, which went to who frees with the
- *            block, by the program's own means; so a reader who counts a free counts its
- *            allocation, and no difference is below zero. From any store: that the record is
- *            in a new life, so that a reader of its sums cannot confirm the word of the old one
+ *            carries, from a free: its allocation's stores, which reached the freeing thread with
+ *            the block, by the program's own synchronization; so a reader that counts a free counts
+ *            its allocation, and no difference is below zero. From any store: that the record is in
+ *            a new life, so that a reader of its sums cannot confirm the word of the old one
  *            (pfs_lock.h, [L5]), and that sums are being moved (books.h, [J4])
  *            [J3] word: fetch-add, acq_rel  <->  [J3] word: fetch-add, acq_rel
- *            carries: foreign_bytes of all who freed, and the owner's sums, to who folds
- * Progress   all wait-free. To fold takes the desk's lock, later and by whoever has time.
- * Source:    our own. That index, version and account go with the block, and a tagged word decides,
- *            is the form in which it was tried first; a cell that stays needs neither.
+ *            carries: foreign_bytes of all freeing threads, and the owner's sums, to the folding
+ *            thread
+ * Progress   all wait-free. Folding takes the desk's lock; the next pfs_desk_open does it.
+ * Source:    our own. A first form stored index, version and account in the block, and used a
+ *            tagged word; a cell that is not reused needs neither.
  */
 #ifndef PFS_CELL_H
 #define PFS_CELL_H
@@ -41,7 +43,7 @@
 #include "containers/compiler.h"
 #include "memory/box/layout.h"
 
-/* Add to a word that the calling thread alone writes. */
+/* Adds to a word that only the calling thread writes. */
 static inline void pfs_cell_add_own(_Atomic(uint64_t) *word, uint64_t by)
 {
 #if defined(__SANITIZE_THREAD__) || defined(PFS_SIM) || !defined(__x86_64__)
@@ -53,17 +55,17 @@ static inline void pfs_cell_add_own(_Atomic(uint64_t) *word, uint64_t by)
 #endif
 }
 
-/* The owner allocated a block. */
+/* Counts a block that the owner allocated. */
 static inline void pfs_cell_debit(struct pfs_cell *self, uint64_t bytes)
 {
 	pfs_cell_add_own(&self->allocs, 1);
 	pfs_cell_add_own(&self->alloc_bytes, bytes);
 }
 
-/* May a mark have to rise? By the owner, after a debit. */
+/* May a mark have to rise? Called by the owner, after a debit. */
 static inline bool pfs_cell_is_trapped(struct pfs_cell *self)
 {
-	/* relaxed: all of it the owner's own. */
+	/* relaxed: the owner's own words. */
 	uint64_t count = pfs_load_relaxed(&self->allocs) - pfs_load_relaxed(&self->frees);
 	uint64_t bytes = pfs_load_relaxed(&self->alloc_bytes) - /* relaxed: its own */
 			 pfs_load_relaxed(&self->free_bytes);   /* relaxed: its own */
@@ -71,12 +73,12 @@ static inline bool pfs_cell_is_trapped(struct pfs_cell *self)
 	       bytes > pfs_load_relaxed(&self->trap_bytes);     /* relaxed: its own */
 }
 
-/* The owner allocates a block. False: not yet, nothing is counted; a mark may have to rise, it is a
- * sample, or something has changed. */
+/* Counts a block that the owner allocates, on the fast path. False: nothing is counted, because a
+ * mark may have to rise, the block is a sample, or the control area has changed. */
 static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t) *generation,
 					uint64_t bytes)
 {
-	/* As in pfs_cell_is_trapped, of what will be. */
+	/* As in pfs_cell_is_trapped, for the values after the debit. */
 	uint64_t count = pfs_load_owned(&self->allocs) - pfs_load_owned(&self->frees);
 	uint64_t all_bytes = bytes + pfs_load_owned(&self->alloc_bytes);
 	uint64_t net_bytes = all_bytes - pfs_load_owned(&self->free_bytes);
@@ -90,32 +92,32 @@ static inline bool pfs_cell_debit_quick(struct pfs_cell *self, _Atomic(uint32_t)
 	return true;
 }
 
-/* The owner freed one. */
+/* Counts a block that the owner freed. */
 static inline void pfs_cell_credit_own(struct pfs_cell *self, uint64_t bytes)
 {
 	pfs_cell_add_own(&self->frees, 1);
 	pfs_cell_add_own(&self->free_bytes, bytes);
 }
 
-/* Another thread did. True: it was the last of a life that has ended; the caller folds. */
+/* Counts a foreign free. True: it was the last block of an ended life; the caller folds. */
 static inline bool pfs_cell_credit_foreign(struct pfs_cell *self, uint64_t bytes)
 {
-	/* [J1] acq_rel, pairs with [J2]; before word: whoever makes that K has all bytes. */
+	/* [J1] acq_rel, pairs with [J2]; before word: who makes it K sees all bytes. */
 	(void)pfs_fetch_add_acq_rel(&self->foreign_bytes, bytes);
 	/* [J3] acq_rel, pairs with [J3]; and a release for [J2], as above. */
 	return pfs_fetch_add_acq_rel(&self->word, 1) + 1 == PFS_CELL_ENDED;
 }
 
-/* Is the life that the cell is of the calling thread's, which is not 0? Its end makes it nobody's,
- * before the thread's reference is used again. */
+/* Does the cell belong to the calling thread's life? thread is not 0. The end of a life sets owner
+ * to 0 before the thread's reference is reused. */
 static inline bool pfs_cell_is_own(struct pfs_cell *self, uint32_t thread)
 {
-	/* relaxed: a thread sees its own stores; of another's life it may see either, and neither
-	 * is its own reference. */
+	/* relaxed: a thread sees its own stores; for another thread's life it may see the old or
+	 * the new value, and neither is its own reference. */
 	return pfs_load_relaxed(&self->owner) == thread;
 }
 
-/* The life ends. True: no block is in use; the caller folds. Else whoever frees the last. */
+/* Ends the life. True: no block is in use; the caller folds. False: the last free's thread does. */
 static inline bool pfs_cell_end(struct pfs_cell *self)
 {
 	/* relaxed: the owner's own. */
@@ -125,18 +127,18 @@ static inline bool pfs_cell_end(struct pfs_cell *self)
 	return pfs_fetch_add_acq_rel(&self->word, PFS_CELL_ENDED - net) == net;
 }
 
-/* What a cell had at a moment; differences are signed. */
+/* The sums of a cell at one moment; differences are signed. */
 struct pfs_cell_sums {
 	uint64_t allocs, frees, alloc_bytes, free_bytes;
 };
 
-/* Frees by others, of a word as it was read, with the owner's two sums of the same cell. */
+/* Frees by others, from a loaded word and the owner's two sums of the same cell. */
 static inline uint64_t pfs_cell_foreign(uint64_t word, uint64_t allocs, uint64_t frees)
 {
 	return word < PFS_CELL_ENDED / 2 ? word : word - (PFS_CELL_ENDED - (allocs - frees));
 }
 
-/* By anybody. Of a live cell no difference is below zero; and at rest it is exact. */
+/* Called by any thread. For a live cell no difference is below zero; at rest it is exact. */
 static inline struct pfs_cell_sums pfs_cell_read(struct pfs_cell *self)
 {
 	struct pfs_cell_sums sums;

@@ -1,6 +1,6 @@
 /*
- * cells.c - under the desk: records of the box come and go, cells among them, and the sums of cells
- * that end move to who is above.
+ * cells.c - under the desk: allocate and free records of the box, including cells, and move the
+ * sums of ended cells to their parents.
  */
 #include "books.h"
 #include "marks.h"
@@ -37,8 +37,8 @@ void pfs_shelf_give(struct pfs_books *self, enum pfs_shelves shelf, void *record
 
 /* ---- cells ---- */
 
-/* A cell of nobody yet; every word of it is written before it is published, atomically where
- * readers look, for one of them may still be reading the life before. */
+/* Every word of the cell is written before it is published. The stores are atomic, because a reader
+ * may still be reading the record's previous life. */
 struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *like)
 {
 	uint32_t reference;
@@ -93,7 +93,7 @@ void pfs_party_add(struct pfs_books *self, struct pfs_party *party, struct pfs_c
 {
 	struct pfs_cell *to = pfs_party_cell(self, party, from->instrument - 1);
 	if (to == NULL)
-		return; /* of a party that goes; counted as lost */
+		return; /* the party is being removed; counted as lost */
 	pfs_cell_add_own(&to->allocs, sums.allocs);
 	pfs_cell_add_own(&to->alloc_bytes, sums.alloc_bytes);
 	pfs_cell_add_own(&to->frees, sums.frees);
@@ -118,7 +118,7 @@ struct pfs_parents pfs_parents_of(struct pfs_books *self, struct pfs_cell *cell)
 		parents.of[parents.count++] = party_at(self, PFS_CELL_OF_USER, cell->user);
 	if (cell->host != 0)
 		parents.of[parents.count++] = party_at(self, PFS_CELL_OF_HOST, cell->host);
-	/* Rows of users and of hosts are no part of the global row, so it has its own. */
+	/* The global row does not sum those of users and hosts, so it has a cell of its own. */
 	parents.of[parents.count++] = self->global;
 	return parents;
 }
@@ -150,7 +150,7 @@ void pfs_cell_finish(struct pfs_books *self, struct pfs_cell *cell)
 
 void pfs_cells_fold_finished(struct pfs_books *self)
 {
-	/* relaxed: a look; who finishes one now is folded for by who comes next. */
+	/* relaxed: a look; a cell finished now is folded by the next pfs_desk_open. */
 	if (pfs_load_relaxed(&self->finished) == 0)
 		return;
 	/* [J7] seq, pairs with [J6]: next, and by [J3] the sums. */

@@ -1,18 +1,18 @@
 /*
- * count.c - the calls of memory.h that tell of a block; which cell it is counted in.
+ * count.c - the calls of memory.h that count a block, and the choice of its cell.
  */
 #include "count.h"
 
 static bool is_enabled(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
-	/* relaxed: a switch; a block before it or after it. */
+	/* relaxed: a switch; the block may come before or after it. */
 	return key != 0 && thread->is_instrumented &&
 	       (pfs_load_relaxed(&thread->memory->control->enabled[key - 1]) & 1) != 0;
 }
 
 struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
-	/* [J8] acquire, pairs with [J5]: first, so that a later change is looked at again. */
+	/* [J8] acquire, pairs with [J5]: loaded first, so that a later change is noticed again. */
 	uint32_t generation = pfs_load_acquire(&thread->memory->control->generation);
 	thread->cells[key] = NULL;
 	if (thread->limits_seen != generation)
@@ -24,7 +24,7 @@ struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread, pfs_
 		cell = pfs_thread_cell(thread, key);
 	if (cell == NULL)
 		return NULL;
-	/* What changed is looked at with the block: marks begin at what was there before it. */
+	/* Look at the change with this block: its marks begin at the values before the block. */
 	if (pfs_load_relaxed(&cell->seen) != generation) {  /* relaxed: its own */
 		pfs_store_relaxed(&cell->trap_count, 0);    /* relaxed: its own */
 		pfs_store_relaxed(&cell->trap_bytes, 0);    /* relaxed: its own */
@@ -66,7 +66,7 @@ struct pfs_memory_note pfs_memory_resized(struct pfs_books *memory,
 	if (note.reference == 0)
 		return note;
 	pfs_memory_key key = memory->rule->instrument(memory, note.reference);
-	/* It has been done: there is nothing to refuse. */
+	/* The resize is already done, so it cannot be refused. */
 	if (pfs_may_be_limited(thread))
 		pfs_limits_force(thread, after_bytes);
 	pfs_count_freed(memory, thread, note, before_bytes);

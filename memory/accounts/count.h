@@ -1,14 +1,14 @@
 /*
- * count.h - a block is allocated, or freed: the calls of memory.h, inlined. No lock but where a
- * cell is missing. The rule exact without a call; the others, which are here to be compared, by
- * one.
+ * count.h - the calls of memory.h that count a block, inlined. They take no lock, except to create
+ * a missing cell. The rule exact is inlined; the other rules, for comparison, are calls.
  */
 #ifndef PFS_COUNT_H
 #define PFS_COUNT_H
 
 #include "books.h"
 
-/* By a thread that has limits, which knows no cell and so always comes here. Only of rule exact. */
+/* For a thread with limits: without fast-path cells, all its allocations come here. Rule exact
+ * only. */
 PFS_COLD struct pfs_memory_note pfs_count_limited(struct pfs_memory_thread *thread,
 						  struct pfs_cell *cell, size_t size_bytes);
 
@@ -20,7 +20,7 @@ static inline struct pfs_memory_note pfs_count_allocated(struct pfs_memory_threa
 		return none;
 	struct pfs_books *memory = thread->memory;
 	struct pfs_cell *cell = thread->cells[key];
-	/* relaxed: its own; and a switch, which this block comes before, or after. */
+	/* relaxed: its own; and a switch, which the block may come before or after. */
 	if (!pfs_likely(cell != NULL && pfs_load_relaxed(&cell->seen) ==
 						pfs_load_relaxed(&memory->control->generation))) {
 		cell = pfs_thread_cell_to_count(thread, key);

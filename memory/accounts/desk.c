@@ -1,5 +1,5 @@
 /*
- * desk.c - one lock for what comes and goes: who opens the desk does first what waits for it.
+ * desk.c - the one lock for all records: opening it first does the pending work.
  */
 #include "books.h"
 
@@ -29,7 +29,7 @@ struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_ke
 	};
 	/* clang-format on */
 	pfs_desk_open(self);
-	/* Its parents' cells before its own: so to fold it needs no record. */
+	/* Create its parents' cells before its own, so that folding it needs no new record. */
 	struct pfs_parents parents = pfs_parents_of(self, &like);
 	bool can_fold = true;
 	for (uint32_t i = 0; i < parents.count; i++)

@@ -1,5 +1,5 @@
 /*
- * instruments.c - names of what memory is for.
+ * instruments.c - register instruments: names for what memory is used for.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int compare(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-/* memory/<module>/<what>, both not empty; what may have more parts. */
+/* memory/<module>/<what>, both nonempty; <what> may contain slashes. */
 static bool is_name(const char *name)
 {
 	static const char prefix[] = "memory/";
@@ -39,7 +39,7 @@ static bool write_record(struct pfs_books *self, struct pfs_named *named)
 	struct pfs_box_instrument fresh;
 	memset(&fresh, 0, sizeof(fresh));
 	memcpy(fresh.name, named->name, sizeof(fresh.name));
-	/* relaxed: nobody has its key yet. */
+	/* relaxed: no thread has its key yet. */
 	pfs_store_relaxed(&self->control->enabled[named->reference - 1], 1);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_shelf_publish(self, PFS_SHELF_INSTRUMENTS, claim);
@@ -78,7 +78,7 @@ void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enable
 {
 	if (key == 0 || key > memory->instruments_max)
 		return;
-	/* relaxed: a switch; what follows makes all owners look. */
+	/* relaxed: a switch; the announcement makes all owners look. */
 	pfs_store_relaxed(&memory->control->enabled[key - 1], enabled ? 1 : 0);
 	pfs_box_announce(memory->control);
 }

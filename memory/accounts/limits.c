@@ -1,39 +1,39 @@
 /*
- * limits.c - an allocation above a limit of its thread, its account, its user or of the program is
- * refused.
+ * limits.c - refuse allocations above a limit of the thread, its account, its user or the program.
  *
- * A thread that has a limit knows no cell to count in (pfs_memory_thread.cells), so each of its
- * allocations comes this way, and that of others never does: without a limit nothing is compared
- * that was not before. Here it is asked and counted under one lock. So of two allocations that are
- * under way the second one finds the first one counted, and what is in use is at no moment above a
- * limit. Frees take no lock; they only make room.
+ * A thread with a limit has no fast-path cells (pfs_memory_thread.cells), so each of its
+ * allocations takes this path. Other threads never do, so their fast path has no additional
+ * comparison. Here an allocation is checked and counted under one lock. Of two concurrent
+ * allocations the second finds the first one counted, so usage never exceeds a limit. Frees take no
+ * lock; they only make room.
  *
- * Whom a limit is of has a room: a number that what is in use is never above. An allocation adds
- * to it; what is freed is not taken off, for who frees does not come here. Only where the number is
- * too high for one more, all cells are added up, and the number is the sum again.
+ * Each limited thread, account, user and the program has a room with an upper bound of its bytes in
+ * use, `most`. An allocation raises the bound. A free does not lower it, because frees do not come
+ * here. If it leaves no room for an allocation, all cells are added up, and it becomes the sum
+ * again.
  *
  * Invariants
- *	[LM1] of what a limit is of: in use <= most, while the limits' lock is free, if all who
- *	     allocate for it have seen that the limit is there. most grows before a cell does, under
- *	     the lock, and is made less only to what all cells have together, under the lock.
- *	[LM2] an allocation is counted only if most + pending + its bytes are at most the limit; so
- *	     by [LM1] what is in use is never above it, if the limit was there all the time.
- *	[LM3] a thread that finds no limit, and one that finds one and had none, makes the room
- *	     unknown: nobody asked for what it allocates in between.
+ *	[LM1] bytes in use <= most while the limits' lock is free, if all threads that allocate
+ *	     under the limit have seen it. Under the lock, most grows before a cell does, and is
+ *	     lowered only to the sum of all cells.
+ *	[LM2] an allocation is counted only if most + pending + its bytes are at most the limit. So
+ *	     by [LM1] usage never exceeds a limit that was set all the time.
+ *	[LM3] a thread that finds no limit, or that finds its first one, makes the room unknown: its
+ *	     allocations in between were not added to most.
  *
  * Locks: the limits' before the desk's. Progress: blocking, where there is a limit.
- * Source: what MySQL 8.0.28 has for a connection and for all, which are kept to within a chunk; the
- * way is our own.
+ * Source: MySQL 8.0.28 has limits for a connection and for all, which may be exceeded by a chunk;
+ * this method is our own.
  */
 #include <string.h>
 
 #include "books.h"
 
-#define FIXED PFS_SCOPE_EACH_USER /* those that are always there: their number is scope - 1 */
+#define FIXED PFS_SCOPE_EACH_USER /* limits that always exist: their number is scope - 1 */
 
 static uint64_t bytes_of(const struct pfs_books *self, uint32_t number)
 {
-	/* relaxed: a switch; before it, or after. */
+	/* relaxed: a switch; the old or the new value. */
 	uint64_t outside = pfs_load_relaxed(&self->control->limits[number]);
 	/* relaxed: as above */
 	return outside != 0 ? outside - 1 : pfs_load_relaxed(&self->limits[number].bytes);
@@ -49,7 +49,7 @@ static uint32_t scope_of(const struct pfs_books *self, uint32_t number)
 	return pfs_load_relaxed(&self->limits[number].scope); /* relaxed: under the lock */
 }
 
-/* ---- whose limits a thread has ---- */
+/* ---- the limits of a thread ---- */
 
 static bool is_name(const char *one, uint32_t has_other, const char *other)
 {
@@ -58,7 +58,7 @@ static bool is_name(const char *one, uint32_t has_other, const char *other)
 	return strcmp(one, other) == 0;
 }
 
-/* The number of that of its name; PFS_BOX_LIMITS_MAX: there is none. */
+/* The number of the limit of this name; PFS_BOX_LIMITS_MAX: none. */
 static uint32_t find(const struct pfs_books *self, enum pfs_box_scope scope, const char *user,
 		     const char *host)
 {
@@ -72,7 +72,7 @@ static uint32_t find(const struct pfs_books *self, enum pfs_box_scope scope, con
 	return PFS_BOX_LIMITS_MAX;
 }
 
-/* Its own; else that of each. The number plus 1; 0: none is set. */
+/* The party's own limit, or else the default of its kind. The number plus 1; 0: none is set. */
 static uint32_t limit_of_party(const struct pfs_books *self, const struct pfs_party *party)
 {
 	bool is_account = party != NULL && party->level == PFS_CELL_OF_ACCOUNT;
@@ -85,7 +85,7 @@ static uint32_t limit_of_party(const struct pfs_books *self, const struct pfs_pa
 	return is_limit(self, number) ? number + 1 : 0;
 }
 
-/* NULL: it has none of these. */
+/* NULL: the thread has no such party. */
 static struct pfs_limit_room *room_of(struct pfs_memory_thread *thread, enum pfs_limited what)
 {
 	if (what == PFS_LIMITED_THREAD)
@@ -96,7 +96,7 @@ static struct pfs_limit_room *room_of(struct pfs_memory_thread *thread, enum pfs
 	return party != NULL ? &party->room : NULL;
 }
 
-/* To the rooms of all its limits. */
+/* Adds to the rooms of all limits of a thread. */
 static void add(struct pfs_memory_thread *thread, uint64_t most, uint64_t pending)
 {
 	for (uint32_t what = 0; what < PFS_LIMITED; what++) {
@@ -178,7 +178,7 @@ static uint64_t sum_of(struct pfs_memory_thread *thread, enum pfs_limited what)
 	pfs_desk_open(self);
 	pfs_walk_begin(&walk, self->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
 	while ((cell = pfs_walk_next(&walk)) != NULL)
-		/* What the others have has been freed. */
+		/* Cells of other levels hold only freed blocks. */
 		if (cell->level == PFS_CELL_OF_THREAD && is_in(thread, what, cell))
 			sum += in_use(cell);
 	pfs_walk_end(&walk);
@@ -186,9 +186,9 @@ static uint64_t sum_of(struct pfs_memory_thread *thread, enum pfs_limited what)
 	return sum;
 }
 
-/* ---- asked ---- */
+/* ---- check an allocation ---- */
 
-/* Of an allocation; old goes with it. */
+/* An allocation to check; it frees a block of old_bytes in the cell old. */
 struct asked {
 	pfs_memory_key key;
 	uint64_t bytes;
@@ -208,7 +208,7 @@ static bool fits(struct pfs_memory_thread *thread, enum pfs_limited what, const 
 	uint64_t limit = bytes_of(thread->memory, thread->limits[what] - 1);
 	bool is_old = asked->old != NULL && is_in(thread, what, asked->old);
 	uint64_t old_bytes = is_old ? asked->old_bytes : 0;
-	if (is_old && asked->bytes <= old_bytes) /* what becomes less is never refused */
+	if (is_old && asked->bytes <= old_bytes) /* shrinking is never refused */
 		return true;
 	if (has_room(room, asked->bytes - old_bytes, limit))
 		return true;
@@ -231,7 +231,7 @@ static void note_refused(struct pfs_memory_thread *thread, enum pfs_limited what
 	(void)pfs_fetch_add_relaxed(&limit->refused, 1);               /* relaxed: as above */
 }
 
-/* All of its limits, or none. */
+/* True: no limit of the thread refuses it. */
 static bool ask(struct pfs_memory_thread *thread, const struct asked *asked)
 {
 	for (uint32_t what = 0; what < PFS_LIMITED; what++) {
@@ -258,11 +258,11 @@ bool pfs_limits_debit(struct pfs_memory_thread *thread, struct pfs_cell *cell, u
 	return is_granted;
 }
 
-/* ---- ahead of it ---- */
+/* ---- reservations ---- */
 
 static bool look(struct pfs_memory_thread *thread)
 {
-	/* [J8] acquire, pairs with [J5]: what was changed before it. */
+	/* [J8] acquire, pairs with [J5]: the changes announced before it. */
 	uint32_t generation = pfs_load_acquire(&thread->memory->control->generation);
 	if (thread->reserved != 0)
 		pfs_limits_drop(thread);

@@ -1,5 +1,5 @@
 /*
- * limits_set.c - limits are set: by calls of memory.h, and by text. What they do is in limits.c.
+ * limits_set.c - set limits, by calls of memory.h or by text. limits.c enforces them.
  */
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "containers/message.h"
 #include "memory/box/limit_text.h"
 
-#define FIXED 4u /* that are always there */
+#define FIXED 4u /* limits that always exist */
 _Static_assert(PFS_MEMORY_PROGRAM == (int)PFS_SCOPE_PROGRAM &&
 		       PFS_MEMORY_USER == (int)PFS_SCOPE_USER && PFS_SCOPE_EACH_USER == FIXED,
 	       "scopes");
 
-/* Those before it are there, and it is none. */
+/* Creates limit `number`; the limits before it exist. It is not set yet. */
 static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit_text *like)
 {
 	struct pfs_box_limit *limit = &self->limits[number];
@@ -21,15 +21,15 @@ static void make(struct pfs_books *self, uint32_t number, const struct pfs_limit
 	limit->has_host = like->has_host;
 	memcpy(limit->user_name, like->user, sizeof(limit->user_name));
 	memcpy(limit->host_name, like->host, sizeof(limit->host_name));
-	/* relaxed: for the program's threads the lock brings the names; a reader of the box may
-	 * once show them empty. */
+	/* relaxed: for the program's threads the lock brings the names; a reader may show them
+	 * empty. */
 	pfs_store_relaxed(&limit->scope, like->scope);
 }
 
 bool pfs_limits_open(struct pfs_books *self)
 {
 	struct pfs_box_region *region = pfs_box_region_of(&self->box, PFS_BOX_LIMITS);
-	/* All of it: a fork copies it, and a hole that is read on a full file system kills. */
+	/* All of it: a fork reads it, and a hole on a full file system raises SIGBUS. */
 	if (!pfs_box_populate(&self->box, region->offset, region->bytes))
 		return false;
 	/* NOLINTNEXTLINE: a region of the box */
@@ -57,7 +57,7 @@ static bool is_same(const struct pfs_box_limit *limit, const struct pfs_limit_te
 	       strcmp(limit->host_name, like->host) == 0;
 }
 
-/* Its number; made if it is not there. PFS_BOX_LIMITS_MAX: there is no room. Under the lock. */
+/* The limit's number; created if missing. PFS_BOX_LIMITS_MAX: no room. Under the lock. */
 static uint32_t find_or_make(struct pfs_books *self, const struct pfs_limit_text *like)
 {
 	uint32_t i = 0;
@@ -76,12 +76,12 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 {
 	if (self->rule != &pfs_rule_exact)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "limits need rule exact, and this is rule %s",
+				       "limits need the rule exact, but the rule is %s",
 				       self->rule->name);
 	pfs_mutex_lock(&self->limits_lock);
 	uint32_t number = find_or_make(self, limit);
 	if (number < PFS_BOX_LIMITS_MAX) {
-		/* relaxed, twice: switches; what follows makes all owners look. */
+		/* relaxed, twice: switches; the announcement makes all owners look. */
 		pfs_store_relaxed(&self->limits[number].bytes, limit->bytes);
 		pfs_store_relaxed(&self->control->limits[number], 0); /* relaxed: as above */
 	}
@@ -115,13 +115,14 @@ enum pfs_status pfs_memory_limit(struct pfs_books *memory, enum pfs_memory_scope
 	bool has_names = user != NULL || host != NULL;
 	if (scope < PFS_MEMORY_PROGRAM || scope > PFS_MEMORY_USER ||
 	    (has_names && scope < PFS_MEMORY_ACCOUNT) || (host != NULL && scope == PFS_MEMORY_USER))
-		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a limit of scope %u cannot have %s", (unsigned)scope,
-				       has_names ? "these names" : "no name");
+		return pfs_message_set(
+			message, PFS_BAD_CONFIG,
+			"scope %u of a limit: is unknown, or does not take this user and host",
+			(unsigned)scope);
 	if (!take_name(limit.user, sizeof(limit.user), &limit.has_user, user) ||
 	    !take_name(limit.host, sizeof(limit.host), &limit.has_host, host))
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a limit's user may have %u bytes at most, its host %u",
+				       "user or host of a limit: must be at most %u and %u bytes",
 				       PFS_BOX_USER_BYTES - 1, PFS_BOX_HOST_BYTES - 1);
 	return set(memory, &limit, message);
 }

@@ -1,17 +1,16 @@
 /*
  * marks.c - high and low water marks.
  *
- * Of a thread they are exact, by a trap: the owner compares what it has allocated and not freed
- * with a bound above which a mark may have to rise, and only there looks at what others freed. LOW
- * is 0 in every life until a TRUNCATE, for a life begins with nothing. After one the trap is 0:
- * each allocation looks, and lowers LOW to what there was before it; every smallest value stands
- * before an allocation, or is the current one, which readers look at. When LOW is 0 again the trap
- * goes up.
+ * A thread's marks are exact. They use a trap: the owner compares its allocations minus its own
+ * frees with a bound above which a mark may have to rise, and only then reads the frees by others.
+ * LOW is 0 in every life until a TRUNCATE, because a life begins with nothing. After a TRUNCATE the
+ * trap is 0, so each allocation looks, and lowers LOW to the value before it. Every minimum is just
+ * before an allocation, or current, which readers check. The trap rises when LOW is 0 again.
  *
- * Of accounts, users, hosts and global they are estimates, by WL#3249's rule: the sum of all parts'
- * marks. What an ended life had as its high mark stands in its account's cell; a tick keeps the
- * estimate until then and forgets those, so that lives which came one after the other do not add up
- * for ever. Until a tick all of it may have been at one moment, so the estimate is never too low.
+ * The marks of accounts, users, hosts and global are estimates, by WL#3249's rule: the sum of all
+ * parts' marks. The high mark of an ended life is added to its account's cell. A tick saves the
+ * estimate so far and clears these sums, so that consecutive lives do not add up forever. Between
+ * two ticks all marks may have been reached at the same moment, so the estimate is never too low.
  */
 #include "marks.h"
 
@@ -27,7 +26,7 @@ static void lower(_Atomic(uint64_t) *mark, uint64_t value)
 		pfs_mark_set(mark, value);
 }
 
-/* The marks of a table, with what there was before this block and what is now. */
+/* Updates a table's marks with the values before this block and after it. */
 static void look(struct pfs_marks *marks, bool is_new, uint64_t before_count, uint64_t before_bytes,
 		 uint64_t bytes)
 {
@@ -60,8 +59,8 @@ static void set_traps(struct pfs_cell *cell, uint64_t foreign_count, uint64_t fo
 	pfs_mark_set(&cell->trap_bytes, is_low ? bytes + foreign_bytes : 0);
 }
 
-/* Others freed meanwhile, and no mark has to rise: higher traps, and that is all. A trap of 0 is
- * none to be raised; a TRUNCATE since then is none to be passed over. */
+/* The common case: others have freed since, and no mark has to rise, so only the traps rise. Not
+ * for a trap of 0, and not after a TRUNCATE: both need the full look. */
 static bool raise_traps(struct pfs_books *self, struct pfs_cell *cell)
 {
 	uint64_t foreign_count = pfs_mark_get(&cell->word);
@@ -104,14 +103,14 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 		if (is_new)
 			pfs_store_relaxed(&cell->epochs[table], epoch); /* relaxed: a guess */
 	}
-	if (!pfs_likely(self->settle == NULL)) { /* time for a box of its own */
+	if (!pfs_likely(self->settle == NULL)) { /* a forked child gets its own box */
 		pfs_desk_open(self);
 		pfs_desk_close(self);
 	}
 	set_traps(cell, foreign_count, foreign_bytes);
 }
 
-/* What a party's parts have now as their high marks, added to what ended since the last tick. */
+/* Saves the sum of the parts' high marks, including lives that ended since the last tick. */
 static void party_tick(struct pfs_books *self, struct pfs_party *party)
 {
 	for (uint32_t i = 0; i < self->instruments_max; i++) {
@@ -126,7 +125,7 @@ static void party_tick(struct pfs_books *self, struct pfs_party *party)
 	}
 }
 
-/* The high marks of a thread's cell are added to its parents', so that party_tick sees the sum. */
+/* Adds the high marks of a thread's cell to its parents', so that party_tick sees the sum. */
 static void add_live(struct pfs_books *self, struct pfs_cell *cell)
 {
 	struct pfs_parents parents = pfs_parents_of(self, cell);
@@ -146,7 +145,7 @@ static void each_party(struct pfs_books *self,
 	visit(self, self->global);
 }
 
-/* While marks of threads are counted in those of parties, too, an estimate would be too high. */
+/* Inside moves_begin and _end: meanwhile threads' marks count twice, and estimates are too high. */
 void pfs_marks_tick(struct pfs_books *self)
 {
 	struct pfs_walk walk;

@@ -1,5 +1,5 @@
 /*
- * marks.h - the words of high and low water marks, and how those of cells add up.
+ * marks.h - access to the words of high and low water marks, and their sums.
  */
 #ifndef PFS_ACCOUNTS_MARKS_H
 #define PFS_ACCOUNTS_MARKS_H
@@ -8,7 +8,7 @@
 
 static inline uint32_t pfs_marks_epoch(const struct pfs_books *self, uint32_t table)
 {
-	/* relaxed: a switch; this look or the next. */
+	/* relaxed: a switch; this look sees it, or the next. */
 	return pfs_load_relaxed(&self->control->truncates[table]);
 }
 
@@ -19,22 +19,22 @@ static inline void pfs_mark_set(_Atomic(uint64_t) *word, uint64_t value)
 
 static inline uint64_t pfs_mark_get(_Atomic(uint64_t) *word)
 {
-	return pfs_load_relaxed(word); /* relaxed: one writer, who asks */
+	return pfs_load_relaxed(word); /* relaxed: the caller is the only writer */
 }
 
-/* Signed, for under the rules of the real systems a current value may be below zero. */
+/* Signed: under the rules freer and global a current value may be below zero. */
 static inline bool pfs_mark_is_less(uint64_t one, uint64_t other)
 {
 	return (int64_t)one < (int64_t)other;
 }
 
-/* A party's marks of a table, begun anew if that was truncated. Under the desk. */
+/* A party's marks of a table, reset if that was truncated. Under the desk. */
 struct pfs_marks *pfs_marks_of_party(struct pfs_books *self, struct pfs_cell *cell, uint32_t table);
 
-/* A new cell's marks: none, and as of now. */
+/* Initializes a new cell's marks to 0 and to the current epochs. */
 void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell);
 
-/* A cell's high marks of a table are added to a party's. */
+/* Adds a cell's high marks to a party's, for all tables. */
 void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * marks_sum.c - marks of a new cell, and those of an ended one that go to its parents.
+ * marks_sum.c - initialize the marks of a new cell; add those of an ended cell to its parents'.
  */
 #include "marks.h"
 
@@ -15,7 +15,7 @@ void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell)
 	}
 	pfs_mark_set(&cell->trap_count, 0);
 	pfs_mark_set(&cell->trap_bytes, 0);
-	/* relaxed: a new cell; what changes now is seen at the first look. */
+	/* relaxed: a new cell; its first look sees a concurrent change. */
 	pfs_store_relaxed(&cell->seen, pfs_load_relaxed(&self->control->generation));
 }
 
@@ -43,8 +43,8 @@ void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell 
 {
 	for (uint32_t table = 0; table < PFS_TABLES; table++) {
 		struct pfs_marks *marks = pfs_marks_of_party(self, to, table);
-		/* Of a cell that slept through a TRUNCATE the older, higher marks: an estimate. Of
-		 * a party, which hands its sums on, its own estimate until now. */
+		/* A cell without an allocation since a TRUNCATE has the older, higher marks: this
+		 * is an estimate. A removed party adds its own estimate so far. */
 		uint64_t count = pfs_mark_get(&from->marks[table].high_count);
 		uint64_t bytes = pfs_mark_get(&from->marks[table].high_bytes);
 		bool is_party = from->level != PFS_CELL_OF_THREAD;

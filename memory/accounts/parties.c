@@ -1,5 +1,5 @@
 /*
- * parties.c - accounts, users and hosts: found by name or made, and gone when nobody needs them.
+ * parties.c - accounts, users and hosts: found or created by name, removed when unused.
  */
 #define _GNU_SOURCE
 #include <search.h>
@@ -38,7 +38,7 @@ static enum pfs_shelves shelf_of(enum pfs_cell_level level)
 	return PFS_SHELF_ACCOUNTS + (level - PFS_CELL_OF_ACCOUNT);
 }
 
-/* A record, and what the process keeps beside it. */
+/* Creates a party's record and its private part. */
 static struct pfs_party *party_new(struct pfs_books *self, const struct pfs_party *key)
 {
 	static const enum pfs_box_lost losts[] = { PFS_LOST_ACCOUNTS, PFS_LOST_USERS,
@@ -113,7 +113,7 @@ struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level
 				 .host = host != NULL ? host_cut : NULL };
 	if (level != PFS_CELL_OF_ACCOUNT)
 		return find_or_make(self, &key);
-	/* They are not purged while the account is being made. */
+	/* Hold both, so that they are not purged while the account is created. */
 	key.above_user = pfs_party_of(self, PFS_CELL_OF_USER, user, NULL);
 	hold(key.above_user, 1);
 	key.above_host = pfs_party_of(self, PFS_CELL_OF_HOST, NULL, host);
@@ -124,7 +124,7 @@ struct pfs_party *pfs_party_of(struct pfs_books *self, enum pfs_cell_level level
 	return account;
 }
 
-/* An account hands on to its user, its host, and global; these two to nobody: global has it. */
+/* Moves an account's sums to its user, its host and global. Global already has those of others. */
 static void hand_on(struct pfs_books *self, struct pfs_party *party)
 {
 	struct pfs_party *heirs[3] = { party->above_user, party->above_host, self->global };

@@ -1,14 +1,14 @@
 /*
- * rules.c - how a block that is freed is credited: our rule, and those of the real systems.
+ * rules.c - how a free is credited: our rule, and those of MySQL and MariaDB.
  *
- * exact   where it was debited: the note is the cell. A life that ends leaves a cell that still has
- *         blocks, until the last of them is free.
- * freer   to the thread that frees (MySQL 5.7, MariaDB): the note is the instrument. Rows go below
- *         zero where threads free what others allocated.
- * global  to the thread, if the block's thread has the same number, else to the global row
- *         (MySQL 8.0): the note is instrument and number. A number that is used again swallows
- *         the frees of the life before, as it does there. A life that ends with blocks in use
- *         hands these to the global row, the rest to its account.
+ * exact   to the cell that was debited: the note is the cell. An ended life's cell stays until its
+ *         last block is free.
+ * freer   to the freeing thread (MySQL 5.7, MariaDB): the note is the instrument. Rows go below
+ *         zero if threads free blocks of others.
+ * global  to the freeing thread, if the note has its number, else to the global row (MySQL 8.0):
+ *         the note is instrument and number. A reused number gets the frees of its previous life,
+ *         as in MySQL. At a life's end blocks in use move to the global row, the rest to its
+ *         account.
  *
  * Source: the latter two from descriptions of MySQL's accounting (WL#3249, and of 8.0's aggregation
  * with reassignment); the code is our own.
@@ -53,7 +53,7 @@ static uint32_t instrument_reference(const struct pfs_memory_thread *thread,
 	return cell->instrument;
 }
 
-/* Not the calling thread's: the global cell's, as by any number of threads. */
+/* Credits the global cell, under the desk, because any thread may do so. */
 static void credit_global(struct pfs_books *memory, uint32_t instrument, uint64_t bytes)
 {
 	pfs_desk_open(memory);
@@ -81,7 +81,7 @@ static uint32_t same_instrument(const struct pfs_books *memory, uint32_t referen
 	return reference;
 }
 
-/* All of it, whether it is even or not. */
+/* Moves all sums up, even if blocks are in use. */
 static void freer_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		      struct pfs_cell *cell)
 {
@@ -115,7 +115,7 @@ static void global_credit(struct pfs_books *memory, struct pfs_memory_thread *th
 		credit_global(memory, instrument, bytes);
 }
 
-/* What is still in use counts as the global row's from now on; the rest is even, and moves up. */
+/* Moves what is in use to the global row; the rest is balanced and moves up. */
 static void global_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		       struct pfs_cell *cell)
 {

@@ -1,17 +1,14 @@
 /*
- * block.c - blocks of malloc with a header of 16 bytes in front, which holds size, note, and the
- * sample, if it is one of the profile's.
+ * block.c - blocks of malloc with a header of 16 bytes: the size, the note, the profile's sample.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory/accounts/count.h"
 #include "memory/profile/profile.h"
 
-/* The check is of the address: so a block that is freed twice, or a pointer inside of one, is
- * most likely none. */
+/* The check is a hash of the address: it notices most double frees and inner pointers. */
 struct header {
 	uint64_t size_and_check; /* 48 bits, 16 bits */
 	uint32_t reference;
@@ -38,7 +35,7 @@ static struct header *header_of(void *block, const char *call)
 	abort();
 }
 
-/* Of a block that was just debited: is it sampled? From where the program called. */
+/* Samples a block that was just debited, if it is due. Returns the sample's reference, or 0. */
 static uint32_t sample_of(struct pfs_memory_thread *thread, pfs_memory_key key, const void *block,
 			  size_t size_bytes, const void *caller)
 {
@@ -60,7 +57,7 @@ static void *fill(struct header *header, struct pfs_memory_note note, uint32_t s
 	return header + 1;
 }
 
-/* Of a new block NULL, and it is gone, where a limit refuses it. */
+/* Counts a block and fills its header. NULL: a limit refuses a new block, which is freed. */
 static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct header *header,
 		   size_t size_bytes, const void *caller, bool is_new)
 {
@@ -76,7 +73,7 @@ static void *count(struct pfs_memory_thread *thread, pfs_memory_key key, struct 
 	return fill(header, note, sample, size_bytes);
 }
 
-/* Before it is credited: a sample names the block's cell, which stays until then. */
+/* Called before the block is credited: its sample names the cell, which exists until then. */
 static void give_sample(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			const struct header *header)
 {
@@ -87,7 +84,7 @@ static void give_sample(struct pfs_books *memory, struct pfs_memory_thread *thre
 static void *allocate(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		      pfs_memory_key key, size_t size_bytes, const void *caller)
 {
-	/* relaxed: a flag, which a tick multiplies by. */
+	/* relaxed: a flag, which a tick reads. */
 	if (pfs_load_relaxed(&memory->box.head->has_headers) == 0)
 		pfs_store_relaxed(&memory->box.head->has_headers, 1); /* relaxed: as above */
 	if (size_bytes > SIZE_MOST - sizeof(struct header)) {
@@ -117,8 +114,8 @@ void pfs_memory_free(struct pfs_books *memory, struct pfs_memory_thread *thread,
 	free(header);
 }
 
-/* As pfs_memory_resized: the same instrument's, by the calling thread. The header has what it had
- * before, perhaps at another address. */
+/* As pfs_memory_resized: counts for the same instrument, and for the calling thread. The header
+ * still has its old contents, perhaps at a new address. */
 static void *count_again(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 struct header *header, size_t before_bytes, size_t after_bytes,
 			 const void *caller)
@@ -128,7 +125,7 @@ static void *count_again(struct pfs_books *memory, struct pfs_memory_thread *thr
 		return fill(header, note, 0, after_bytes);
 	pfs_memory_key key = memory->rule->instrument(memory, note.reference);
 	if (pfs_may_be_limited(thread))
-		pfs_limits_force(thread, after_bytes); /* it has been done */
+		pfs_limits_force(thread, after_bytes); /* the resize is already done */
 	give_sample(memory, thread, header);
 	pfs_count_freed(memory, thread, note, before_bytes);
 	void *block = count(thread, key, header, after_bytes, caller, false);
@@ -148,7 +145,7 @@ static bool may_grow(struct pfs_memory_thread *thread, const struct header *head
 	return pfs_limits_reserve(thread, cell->instrument, after_bytes, cell, before_bytes);
 }
 
-/* The new size first: where there is no memory, the block stays, and is counted as it is. */
+/* Resizes first: without memory, the block stays and remains counted. */
 void *pfs_memory_realloc(struct pfs_books *memory, struct pfs_memory_thread *thread,
 			 pfs_memory_key key, void *block, size_t size_bytes)
 {

@@ -1,20 +1,20 @@
 /*
- * books.h - what the files of this folder share: lives of threads, ticks, and the end of a process.
+ * books.h - shared by the files of this folder: lives of threads, ticks, the end of a process.
  */
 #ifndef PFS_BOOKS_BOOKS_H
 #define PFS_BOOKS_BOOKS_H
 
 #include "memory/accounts/books.h"
 
-/* Under the desk: a thread's life ends; who calls frees the thread. */
+/* Ends a thread's life, under the desk; the caller frees the thread. */
 void pfs_life_end(struct pfs_memory_thread *thread);
 
-/* The thread that ticks. */
+/* Starts and stops the ticker thread. */
 void pfs_ticker_start(struct pfs_books *self);
 void pfs_ticker_end(struct pfs_books *self);
 
-/* The process ends, and its threads may still count: the box goes as by pfs_memory_close, but stays
- * mapped. Takes no lock. */
+/* At the end of the process, while its threads may still count: removes the box like
+ * pfs_memory_close, but leaves it mapped. Takes no lock. */
 void pfs_books_leave(struct pfs_books *self);
 
 #endif

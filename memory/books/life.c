@@ -15,7 +15,7 @@ static size_t thread_bytes(const struct pfs_books *self)
 	       2 * (self->instruments_max + 1) * sizeof(struct pfs_cell *);
 }
 
-/* Its account; else its user and its host; else nobody. */
+/* Finds the thread's account, or else its user and its host, if they exist. */
 static void find_parents(struct pfs_memory_thread *thread, const char *user, const char *host)
 {
 	struct pfs_books *self = thread->memory;
@@ -27,7 +27,7 @@ static void find_parents(struct pfs_memory_thread *thread, const char *user, con
 	}
 	thread->user = pfs_party_of(self, PFS_CELL_OF_USER, user, NULL);
 	if (thread->user != NULL)
-		thread->user->lives++; /* it is not purged for the host */
+		thread->user->lives++; /* do not purge it to create the host */
 	thread->host = pfs_party_of(self, PFS_CELL_OF_HOST, NULL, host);
 	if (thread->user != NULL)
 		thread->user->lives--;

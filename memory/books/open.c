@@ -1,5 +1,5 @@
 /*
- * open.c - the books of a program are opened and closed; instruments; fork.
+ * open.c - open and close the books of a program; fork.
  */
 #define _GNU_SOURCE
 #include "memory/books/books.h"
@@ -17,7 +17,7 @@
 #include "memory/profile/profile.h"
 #include "memory/trace/owner.h"
 
-/* ---- all books of the process: for fork ---- */
+/* ---- all books of the process, for fork ---- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -25,7 +25,7 @@ static struct {
 	bool has_handlers;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The desk's handles become the forking thread's, or its child would not have them. */
+/* The forking thread adopts the desk's handles, so that its child has them. */
 static void prepare(void)
 {
 	(void)pthread_mutex_lock(&all.lock);
@@ -39,8 +39,8 @@ static void prepare(void)
 				pfs_thread_adopt(self->shelves[shelf].handle);
 		if (self->profile != NULL)
 			pfs_gate_close(&self->profile->gate);
-		/* Cells are only added to it meanwhile, and those the copy may not have as such.
-		 * relaxed: the list is folded under the desk alone. */
+		/* Other threads may add cells to the list now, which the copy may not show as
+		 * finished. relaxed: the list is folded only under the desk. */
 		self->fork_finished = pfs_load_relaxed(&self->finished);
 		(void)pfs_box_copy(&self->box);
 	}
@@ -59,7 +59,7 @@ static void in_parent(void)
 	(void)pthread_mutex_unlock(&all.lock);
 }
 
-/* Which lives are the child's, before it forks itself: the others have no thread. */
+/* Marks the lives that belong to the child's thread; the others have no thread in the child. */
 static void number_lives(struct pfs_books *self)
 {
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL;
@@ -69,24 +69,24 @@ static void number_lives(struct pfs_books *self)
 	}
 }
 
-/* Under the desk, in a forked child: the lives of the parent's other threads end, and the box gets
- * its file, if the calling thread is the one that forked, and is alone. */
+/* In a forked child, under the desk: ends the lives of the parent's other threads, and gives the
+ * box a file, if the calling thread is the forking one and is alone. */
 static void settle(struct pfs_books *self)
 {
-	/* A life of the child begins under the desk, so after this. */
+	/* A new life of the child begins under the desk, so after this. */
 	self->settle = NULL;
 	struct pfs_memory_thread *next;
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
 		next = thread->next;
 		if (thread->record->os_tid != 0)
 			continue;
-		/* Its handles are detached by their containers, and may be another's by now. */
+		/* Its handles were detached by their containers, and may be reused already. */
 		free(thread->profile);
 		thread->profile = NULL;
 		pfs_life_end(thread);
 		free(thread);
 	}
-	/* The child's first thread has its number. Others may be counting while the box moves. */
+	/* The first thread has the process id. Others could count while the box moves. */
 	bool is_alone = (uint32_t)gettid() == self->fork_pid &&
 			(self->threads == NULL || self->threads->next == NULL);
 	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
@@ -94,12 +94,12 @@ static void settle(struct pfs_books *self)
 		pfs_ticker_start(self);
 }
 
-/* Its memory first of all: nothing of the child may reach its parent's box. */
+/* Detach its memory first: no store of the child may reach its parent's box. */
 static void in_child(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		if (!pfs_box_detach(&self->box)) {
-			/* It would write into its parent's books. */
+			/* The child would write into its parent's books. */
 			static const char line[] = "pfslab: no memory for a forked child's copy "
 						   "of its parent's accounts\n";
 			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
@@ -176,7 +176,7 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 			"threads_max %u, accounts_max %u: must be 1 to 65536 and 0 to 65536",
 			config->threads_max, config->accounts_max);
 	if (config->cells_max < 1 || config->cells_max > 1u << 24)
-		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max is %u: 1 .. %u",
+		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max %u: must be 1 to %u",
 				       config->cells_max, 1u << 24);
 	if (config->profile_lg > PFS_PROFILE_LG_MOST ||
 	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
@@ -198,7 +198,7 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 				       config->trace_owners_max, PFS_BOX_OWNERS_MAX);
 	if (!config->is_private && getauxval(AT_SECURE) != 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "a set-uid program has no box: its memory is not yours");
+				       "a set-uid program cannot have a box: set is_private");
 	return PFS_OK;
 }
 
@@ -213,14 +213,14 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 	       at_least_one(config->instruments_max);
 }
 
-/* As many as fill four system pages with their words. */
+/* As many records as fit four system pages with their words. */
 #define STACK_PAGE_RECORDS 31u
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
 #define WANTS 16u
 
-/* Those without records are left out. */
+/* Regions without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
 {
 	uint32_t accounts = at_least_one(config->accounts_max), count = 0;
@@ -234,7 +234,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		{ PFS_BOX_HOSTS, sizeof(struct pfs_box_account), accounts, 32 },
 		{ PFS_BOX_CELLS, sizeof(struct pfs_cell), config->cells_max,
 		  PFS_CELL_PAGE_RECORDS },
-		/* Right behind the cells: a tag names both by their distance from there. */
+		/* Right after the cells: a tag stores the distance from the first cell. */
 		{ PFS_BOX_SAMPLES, sizeof(struct pfs_box_sample),
 		  has_profile ? config->samples_max : 0, SAMPLE_PAGE_RECORDS },
 		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack),
@@ -266,7 +266,7 @@ static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_
 	return pfs_box_make(&self->box, config->folder, config->is_private, wants, count, message);
 }
 
-/* record_max: what was asked for, where the last page has room for more. */
+/* record_max: the configured maximum, although the last page may have room for more. */
 static enum pfs_status make_shelf(struct pfs_books *self, enum pfs_shelves number,
 				  enum pfs_box_kind kind, uint32_t record_max,
 				  struct pfs_message *message)
@@ -344,7 +344,7 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	pfs_mutex_init(&self->limits_lock);
 	(void)pthread_mutex_init(&self->tick_lock, NULL);
 	(void)pthread_cond_init(&self->end_tick, NULL);
-	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: nothing is in it yet */
+	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: it is still empty */
 }
 
 enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct pfs_books **memory,
@@ -396,7 +396,7 @@ static void free_named(void *named)
 
 static void keep_node(void *party)
 {
-	(void)party; /* freed by its list */
+	(void)party; /* freed through the list */
 }
 
 void pfs_memory_close(struct pfs_books *memory)

@@ -1,10 +1,10 @@
 /*
- * tick.c - once a tick: what is where, into the box's ring; estimates of marks; finished cells.
+ * tick.c - at each tick: write the state of the memory to the box's ring, update the estimates of
+ * marks, and fold finished cells.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +26,7 @@ static void add_cell(const struct pfs_books *self, struct sums *sums, struct pfs
 {
 	struct pfs_cell_sums read = pfs_cell_read(cell);
 	uint64_t bytes = read.alloc_bytes - read.free_bytes;
-	/* Users' and hosts' own cells are in the global one, too. */
+	/* Cells of users and hosts are also included in the global one. */
 	if (cell->level == PFS_CELL_OF_USER || cell->level == PFS_CELL_OF_HOST)
 		return;
 	if (cell->instrument - 1 < self->instruments_max)
@@ -37,7 +37,7 @@ static void add_cell(const struct pfs_books *self, struct sums *sums, struct pfs
 	sums->blocks += read.allocs - read.frees;
 }
 
-/* The largest of values into shares, largest first; a value's reference is its index + first. */
+/* Stores the largest values as shares, in descending order; a reference is an index + first. */
 static void take_largest(struct pfs_box_share *shares, uint32_t share_count, const uint64_t *values,
 			 uint32_t value_count, uint32_t first)
 {
@@ -71,14 +71,14 @@ static void read_sums(struct pfs_books *self, struct pfs_box_tick *tick)
 	pfs_walk_end(&walk);
 	take_largest(tick->instruments, PFS_BOX_TICK_INSTRUMENTS, sums.instruments,
 		     self->instruments_max, 1);
-	sums.accounts[0] = 0; /* of no account */
+	sums.accounts[0] = 0; /* threads without an account */
 	take_largest(tick->accounts, PFS_BOX_TICK_ACCOUNTS, sums.accounts, accounts, 0);
 	tick->own.tracked = sums.bytes;
 	tick->own.blocks = sums.blocks;
 	free(sums.instruments);
 }
 
-/* ---- what the system says ---- */
+/* ---- numbers of the system ---- */
 
 static void read_system(struct pfs_box_own *own)
 {
@@ -128,8 +128,7 @@ void pfs_memory_tick(struct pfs_books *memory)
 	uint64_t offset = region->offset + (number - 1) % PFS_BOX_TICKS_KEPT * sizeof(tick);
 	if (pfs_box_populate(&memory->box, offset, sizeof(tick))) {
 		pfs_bytes_store(memory->box.base + offset, &tick, sizeof(tick));
-		/* relaxed: a reader looks at the tick's own number, which [L5] of its bytes
-		 * orders. */
+		/* relaxed: readers check the tick's own number, ordered by [L5]. */
 		pfs_store_relaxed(&memory->box.head->ticks, number);
 	}
 	pfs_desk_close(memory);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -46,7 +45,7 @@ bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes)
 	while (done && madvise(self->base + from, to - from, MADV_POPULATE_WRITE) != 0) {
 		if (errno == EINTR || errno == EAGAIN)
 			continue;
-		/* Before Linux 5.14 nobody can be asked: a private box needs nothing. */
+		/* Linux before 5.14 lacks this call. A private box does not need it. */
 		done = errno == EINVAL && self->is_private;
 		break;
 	}
@@ -99,7 +98,7 @@ static struct pfs_box_region region_for(const struct pfs_box_want *want, uint64_
 	return region;
 }
 
-/* Under the container's growth lock: the next page of the region. */
+/* Map the next page of the region. The caller holds the container's growth lock. */
 static void *map_page(void *context, size_t size_bytes, enum pfs_memory memory,
 		      uint32_t node_wanted, uint32_t *node_got)
 {
@@ -113,12 +112,12 @@ static void *map_page(void *context, size_t size_bytes, enum pfs_memory memory,
 	if (size_bytes > region->page_bytes || (page + 1) * region->page_bytes > region->bytes ||
 	    !pfs_box_populate(source->box, offset, region->page_bytes))
 		return NULL;
-	/* relaxed: what readers go by is the words of the page, and these are FREE. */
+	/* relaxed: readers rely on the page's words, and these are FREE. */
 	pfs_store_relaxed(&region->page_count, (uint32_t)page + 1);
 	return source->box->base + offset;
 }
 
-/* Pages stay where they are until the box ends. */
+/* Pages stay mapped until the box ends. */
 static void unmap_page(void *context, void *memory, size_t size_bytes)
 {
 	(void)context, (void)memory, (void)size_bytes;
@@ -180,7 +179,7 @@ static bool open_folder(const char *folder, struct pfs_message *message)
 	return fits;
 }
 
-/* Who lists boxes has it for a moment, if he has found it already. */
+/* A process that lists boxes may already hold the lock for a moment. */
 static bool lock_new(int file)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -193,7 +192,7 @@ static bool lock_new(int file)
 	return false;
 }
 
-/* A new file in the place of what an earlier image of this process left; locked. */
+/* Create and lock the file. It replaces one left by an earlier image of this process (exec). */
 static int new_file(const char *path, uint64_t bytes, struct pfs_message *message)
 {
 	(void)unlink(path);
@@ -214,7 +213,7 @@ static int new_file(const char *path, uint64_t bytes, struct pfs_message *messag
 	return file;
 }
 
-/* A limit on files' sizes would end the process by a signal, so it is asked about first. */
+/* Exceeding RLIMIT_FSIZE would raise a signal that ends the process, so check it first. */
 static bool fits_limits(uint64_t bytes, struct pfs_message *message)
 {
 	struct rlimit limit;
@@ -279,7 +278,7 @@ static void write_head(struct pfs_box *self, const struct pfs_box_want *wants, u
 		offset += head->regions[i].bytes;
 	}
 	head->region_count = want_count;
-	pfs_store_relaxed(&self->control->generation, 1); /* relaxed: nobody knows it */
+	pfs_store_relaxed(&self->control->generation, 1); /* relaxed: not shared yet */
 	memcpy(head->magic, PFS_BOX_MAGIC, sizeof(head->magic));
 }
 
@@ -298,7 +297,7 @@ static void *map_bytes(uint64_t bytes, int file)
 	return base != MAP_FAILED ? base : NULL;
 }
 
-/* The file at self->path, mapped; the descriptor goes, the mapping keeps the lock. */
+/* Create and map the file at self->path. Close the descriptor; the mapping keeps the lock. */
 static enum pfs_status map_file(struct pfs_box *self, struct pfs_message *message)
 {
 	int file = -1;
@@ -354,7 +353,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 		return status;
 	self->head = (void *)self->base;
 	self->control = (void *)(self->base + PFS_BOX_PAGE);
-	/* Not by pfs_box_populate, which counts in the head that is to be had. */
+	/* Not pfs_box_populate: it counts failures in the head, which has no memory yet. */
 	if (!is_private && madvise(self->base, 2 * PFS_BOX_PAGE, MADV_POPULATE_WRITE) != 0) {
 		(void)munmap(self->base, self->bytes);
 		(void)unlink(self->path);
@@ -370,7 +369,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 
 void pfs_box_leave(struct pfs_box *self)
 {
-	/* relaxed: who reads it later looks at the lock first. */
+	/* relaxed: a later reader checks the lock first. */
 	pfs_store_relaxed(&self->head->end_realtime_ns, pfs_box_now_ns());
 	pfs_store_relaxed(&self->head->state, PFS_BOX_ENDED); /* relaxed: as above */
 	if (!self->is_private && !self->keep)

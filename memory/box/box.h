@@ -1,10 +1,10 @@
 /*
- * box.h - the program's side of the box: the file is made, mapped once, and given memory page by
- * page. See layout.h.
+ * box.h - the program's side of the box: create the file, map it once, and allocate its memory page
+ * by page. See layout.h.
  *
- * No memory for a page of it (a full file system, a limit) is found out before the first store, by
- * the kernel's own answer, so no store ever ends in SIGBUS. The file is locked (flock) as long as
- * the program has it mapped: that is how others know that it lives.
+ * The kernel allocates each page before the first store to it. A full file system or a limit is
+ * therefore an error return, and no store ever raises SIGBUS. The file stays locked (flock) while
+ * the program has it mapped; the lock tells readers that the program is alive.
  */
 #ifndef PFS_BOX_H
 #define PFS_BOX_H
@@ -24,16 +24,16 @@ struct pfs_box {
 	char *base;
 	uint64_t bytes;
 	struct pfs_box_head *head;       /* at base */
-	struct pfs_box_control *control; /* behind it */
+	struct pfs_box_control *control; /* the page after the head */
 	bool is_private;                 /* no file */
-	char *copy;                      /* for a child, while the process forks; or NULL */
+	char *copy;                      /* for the child, during a fork; or NULL */
 	uint64_t copy_bytes;
 	bool keep;
 	char path[PFS_BOX_PATH_BYTES]; /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
 };
 
-/* What a region is made for. */
+/* The specification of a region. */
 struct pfs_box_want {
 	enum pfs_box_kind kind;
 	uint32_t record_bytes;
@@ -42,46 +42,56 @@ struct pfs_box_want {
 };
 
 /*
- * pfs_box_make - the file, its head and its regions, nothing in them.
+ * pfs_box_make - create the file, its head and its empty regions.
  *
- * folder: NULL for the usual one; is_private: memory of the process alone.
- * Returns   PFS_OK; or PFS_BAD_CONFIG, PFS_NO_MEMORY with a line, and nothing is left.
+ * folder: NULL for the default one; is_private: private memory instead of a file.
+ * Returns   PFS_OK; or PFS_BAD_CONFIG or PFS_NO_MEMORY with a message, and nothing is left.
  * Progress  blocking.
  */
 enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_private,
 			     const struct pfs_box_want *wants, uint32_t want_count,
 			     struct pfs_message *message);
 
-/* The end: unmapped, and the file removed, or kept and marked as ended. */
+/* Unmap the box. Remove its file, or keep it and mark it as ended. */
 void pfs_box_end(struct pfs_box *self);
 
-/* The same without unmapping it. */
+/* The same, but the box stays mapped. */
 void pfs_box_leave(struct pfs_box *self);
 
 struct pfs_box_region *pfs_box_region_of(struct pfs_box *self, enum pfs_box_kind kind);
 
-/* pfs_box_populate - memory for a part of the box, zero-filled; false: there is none. */
+/* pfs_box_populate - allocate zero-filled memory for a part of the box; false: no memory. */
 bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes);
 
-/* A container's configuration whose pages are a region's. */
+/* The configuration of a container whose pages lie in a region. */
 void pfs_box_configure(struct pfs_box *self, enum pfs_box_kind kind, struct pfs_config *config,
 		       struct pfs_memory_source *source);
 
-/* Nanoseconds since 1970, as all times in a box. */
+/* The address of a record in a region of records. */
+static inline void *pfs_box_record(const struct pfs_box *self, const struct pfs_box_region *region,
+				   uint32_t reference)
+{
+	uint64_t number = reference - 1;
+	return self->base + region->offset + number / region->page_records * region->page_bytes +
+	       number % region->page_records * region->record_bytes;
+}
+
+/* Nanoseconds since 1970. All times in a box are in this unit. */
 uint64_t pfs_box_now_ns(void);
 
-/* Bytes that the box has from the system. */
+/* Resident bytes of the box. */
 uint64_t pfs_box_resident(const struct pfs_box *self);
 
-/* A new file at self->path, locked, mapped somewhere; NULL: it cannot be. */
+/* Create, lock and map a new file at self->path, at any address; NULL: failed. */
 char *pfs_box_map_new(const struct pfs_box *self);
 
-/* Ahead of a fork: a copy for the child, which its detach takes; false: none. And in the parent. */
+/* Before a fork: copy the box for the child, whose detach takes the copy; false: failed. The parent
+ * drops the copy after the fork. */
 bool pfs_box_copy(struct pfs_box *self);
 void pfs_box_drop_copy(struct pfs_box *self);
 
-/* In a forked child, in this order: what is mapped becomes the child's alone; and, when it has
- * time, gets a file of its own (false: it has none, and goes on without). */
+/* In a forked child, in this order: make the mapped box private to the child; later give it a file
+ * of its own (false: failed, and the child continues without a file). */
 bool pfs_box_detach(struct pfs_box *self);
 bool pfs_box_refile(struct pfs_box *self);
 

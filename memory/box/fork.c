@@ -1,20 +1,19 @@
 /*
- * fork.c - the box of a forked child. At first its memory is a copy, at the same addresses, so that
- * no store of the child ever meets its parent's file; later it gets a file of its own. The copy is
- * made by the parent ahead of the fork: one that the child made would have what the parent did
- * meanwhile, of which the child's own memory knows nothing.
+ * fork.c - the box of a forked child. At first the child's box is a private copy at the same
+ * addresses, so no store of the child reaches its parent's file. Later the child gets a file of its
+ * own. The parent makes the copy before the fork. A copy made by the child would contain the
+ * parent's stores after the fork, which do not match the child's own memory.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "box.h"
 #include "place.h"
 
-/* Parts that have memory: (from, bytes), head and control first. */
+/* Parts of the box that have memory, as (from, bytes); head and control first. */
 struct parts {
 	uint64_t from[PFS_BOX_REGIONS_MAX + 1], bytes[PFS_BOX_REGIONS_MAX + 1];
 	uint32_t count;
@@ -28,7 +27,7 @@ static struct parts parts_of(const struct pfs_box *self)
 		/* relaxed: one thread */
 		uint64_t bytes = (uint64_t)pfs_load_relaxed(&region->page_count) *
 				 region->page_bytes;
-		if (region->kind == PFS_BOX_LIMITS) /* no pages; and a limit of 0 refuses all */
+		if (region->kind == PFS_BOX_LIMITS) /* has no pages; zeroes would be limits of 0 */
 			bytes = region->bytes;
 		parts.from[parts.count] = region->offset;
 		parts.bytes[parts.count++] = bytes;
@@ -36,7 +35,7 @@ static struct parts parts_of(const struct pfs_box *self)
 	return parts;
 }
 
-/* ---- the copy: made before the fork, for after it the parent goes on writing ---- */
+/* ---- the copy: made before the fork, because the parent continues to write after it ---- */
 
 bool pfs_box_copy(struct pfs_box *self)
 {
@@ -57,7 +56,7 @@ bool pfs_box_copy(struct pfs_box *self)
 		return false;
 	}
 	for (uint32_t i = 0; i < parts.count; i++) {
-		/* Others count meanwhile. */
+		/* Other threads count at the same time. */
 		pfs_bytes_load(copy + at, self->base + parts.from[i], parts.bytes[i]);
 		at += parts.bytes[i];
 	}
@@ -72,7 +71,7 @@ void pfs_box_drop_copy(struct pfs_box *self)
 	self->copy = NULL;
 }
 
-/* What stands in the copy says where it belongs: the box's own head may be ahead of it. */
+/* The copy's own head says where its parts belong: the box's head may be newer. */
 bool pfs_box_detach(struct pfs_box *self)
 {
 	if (self->is_private)
@@ -93,14 +92,14 @@ bool pfs_box_detach(struct pfs_box *self)
 			return false;
 	self->copy = NULL;
 	self->is_private = true;
-	/* relaxed: one thread. Its history begins now: its parent's is in no copy. */
+	/* relaxed: one thread. The child's history begins now, without ticks. */
 	pfs_store_relaxed(&self->head->ticks, 0);
 	return true;
 }
 
 /* ---- a file of its own ---- */
 
-/* Copy what there is into a fresh mapping, and put that at the box's place. */
+/* Copy the box into a fresh mapping, and move that to the box's address. */
 static bool move_to(struct pfs_box *self, char *fresh)
 {
 	struct parts parts = parts_of(self);

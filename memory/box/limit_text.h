@@ -1,11 +1,10 @@
 /*
- * limit_text.h - limits as text: SCOPE=SIZE, with a comma between two.
+ * limit_text.h - limits as text: SCOPE=SIZE, separated by commas.
  *
  *	program=2G,thread=64M,account=256M,account:redis@localhost=1G,user:alice=10M
  *
- * A scope is program, thread, account, user (each one of them), account:USER@HOST or user:USER;
- * an empty USER or HOST is none. A size is a number of bytes, perhaps with K, M, G or T behind it,
- * or none.
+ * A scope is program, thread, account, user (for each of them), account:USER@HOST or user:USER; an
+ * empty USER or HOST means NULL. A size is bytes, optionally followed by K, M, G or T, or none.
  */
 #ifndef PFS_BOX_LIMIT_TEXT_H
 #define PFS_BOX_LIMIT_TEXT_H
@@ -22,8 +21,7 @@ struct pfs_limit_text {
 	char user[PFS_BOX_USER_BYTES], host[PFS_BOX_HOST_BYTES];
 };
 
-/* The next one of *text, which goes on behind it. False: *text is at what is none. Allocates
- * nothing. */
+/* Parse a limit at *text and advance *text. False: it is not valid. Does not allocate. */
 bool pfs_limit_text_next(const char **text, struct pfs_limit_text *limit);
 
 #endif

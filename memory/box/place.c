@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define KEEP_DEAD 32u
-#define YOUNG_SECONDS 10 /* it may be there, and not be locked yet */
+#define YOUNG_SECONDS 10 /* such a file may not be locked yet */
 
 void pfs_box_folder(char *folder, size_t folder_bytes)
 {
@@ -45,7 +45,7 @@ uint64_t pfs_box_start_ticks(uint32_t pid)
 	if (got <= 0)
 		return 0;
 	text[got] = '\0';
-	/* The name of the program, in parentheses, may hold anything. */
+	/* The program's name, in parentheses, may contain any character. */
 	char *at = strrchr(text, ')');
 	for (int field = 2; at != NULL && field < 22; field++) {
 		at = strchr(at + 1, ' ');
@@ -91,7 +91,7 @@ static bool is_old(int folder, const char *name, struct old_box *box)
 	return true;
 }
 
-/* Nobody has it mapped. The lock is one that readers take, too. */
+/* No process has it mapped. Readers also take this shared lock. */
 static bool is_dead(int folder, const char *name)
 {
 	int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

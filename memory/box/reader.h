@@ -1,14 +1,14 @@
 /*
- * reader.h - boxes as whoever asks sees them: find one, open it, take a snapshot, read rows.
+ * reader.h - the reader's side of the box: find a box, open it, take a snapshot, read rows.
  *
- * Nothing in a box is trusted: its head is checked once, from a copy; each record is copied by the
- * optimistic protocol of pfs_lock.h, checked, and only then used; no address stands in a box, and
- * none is followed. A living program's box is mapped read-only, a dead one's is copied. What fails,
- * fails with one line that names the input and the mend.
+ * Nothing in a box is trusted. Its head is checked once, from a copy. Each record is copied by the
+ * optimistic protocol of pfs_lock.h, checked, and only then used. A box contains no addresses, and
+ * none is followed. The box of a living program is mapped read-only, that of a dead one is copied.
+ * A failure returns a one-line message that names the input and the remedy.
  *
- * Who calls may be one thread at a time for each box and each snapshot. All calls block (files).
+ * One thread at a time may use a box or a snapshot. All calls may block (file I/O).
  *
- * A live box that somebody makes shorter raises SIGBUS in who reads it; only its owner can do that.
+ * Truncating a live box's file raises SIGBUS in its readers; only the file's owner can do that.
  */
 #ifndef PFS_BOX_READER_H
 #define PFS_BOX_READER_H
@@ -21,21 +21,21 @@
 
 #include "memory/box/layout.h"
 
-#define PFS_NONE UINT32_MAX /* an index that is none */
+#define PFS_NONE UINT32_MAX /* no index */
 #define PFS_READER_PATH_BYTES 4096u
 
-/* ---- which boxes there are ---- */
+/* ---- the boxes of a folder ---- */
 
-/* What a box says of its program, and what the system says of the box. */
+/* What a box says about its program, and what the system says about the box. */
 struct pfs_box_info {
 	char path[PFS_READER_PATH_BYTES];
 	uint32_t pid, parent_pid, uid;
 	uint32_t state;       /* enum pfs_box_state, as the program left it */
-	bool is_live;         /* the program has it, now */
+	bool is_live;         /* the program runs and has it mapped */
 	uint64_t start_ticks; /* of the program */
 	uint64_t start_realtime_ns;
-	uint64_t ticks;            /* how many were written */
-	uint64_t seen_realtime_ns; /* of the last tick, else of the start: it lived then */
+	uint64_t ticks;            /* number of ticks written so far */
+	uint64_t seen_realtime_ns; /* of the last tick, or the start: last known alive */
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
@@ -48,7 +48,7 @@ struct pfs_box_info {
 struct pfs_box_list {
 	struct pfs_box_info *boxes; /* the newest start first */
 	size_t count;
-	size_t refused;         /* files of such a name that are no box */
+	size_t refused;         /* files with a box's name that are not boxes */
 	struct pfs_message why; /* the first of them */
 	char refused_path[PFS_READER_PATH_BYTES];
 };
@@ -56,12 +56,12 @@ struct pfs_box_list {
 /* pfs_reader_folder - where boxes are: $PFS_MEM_DIR, else /dev/shm/pfslab-<uid>. */
 void pfs_reader_folder(char *folder, size_t folder_bytes);
 
-/* pfs_box_list_make - all boxes of the folder, living and dead. No folder: none, which is fine.
- * False: it cannot be read, as message says. */
+/* pfs_box_list_make - list all boxes of the folder, of living and dead programs. Without a folder
+ * the list is empty. False: the folder cannot be read, see message. */
 bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message);
 void pfs_box_list_free(struct pfs_box_list *list);
 
-/* pfs_box_died - when its program ended, in words: "died between 12:00:01 and 12:00:02", "ended at
+/* pfs_box_died - describe when the program ended: "died between 12:00:01 and 12:00:02", "ended at
  * 12:00:01", "is living". Local time. Returns text. */
 char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes);
 
@@ -70,19 +70,19 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 struct pfs_reader;
 
 /*
- * pfs_reader_open - the box of a TARGET: a process id (only digits; its living box, else its
+ * pfs_reader_open - open the box of a TARGET: a process id (only digits; its live box, or else its
  * newest), "last" (the newest start in the folder, living or dead), or a file name.
  *
- * Returns   the box; NULL: as message says.
+ * Returns   the box; NULL: failed, see message.
  */
 struct pfs_reader *pfs_reader_open(const char *target, struct pfs_message *message);
 void pfs_reader_close(struct pfs_reader *self);
 
-/* What stood in it when it was opened, or asked for last by pfs_reader_refresh. */
+/* The box's information as of its opening or of the last pfs_reader_refresh. */
 const struct pfs_box_info *pfs_reader_info(const struct pfs_reader *self);
 
-/* pfs_reader_refresh - look again: does the program live, what does the head say? A box whose
- * program died meanwhile is copied now. False: it became unreadable. */
+/* pfs_reader_refresh - update the information and check whether the program lives. A box whose
+ * program died since then is copied now. False: the box became unreadable. */
 bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message);
 
 /* ---- a snapshot: private memory, all references checked ---- */
@@ -96,7 +96,7 @@ struct pfs_seen_instrument {
 
 struct pfs_seen_thread {
 	uint32_t number, word;
-	uint32_t account, user, host; /* indices of the arrays below; PFS_NONE */
+	uint32_t account, user, host; /* indices into the snapshot's arrays; or PFS_NONE */
 	uint32_t os_tid;
 	uint64_t thread_id;
 	uint64_t begun_realtime_ns;
@@ -107,10 +107,10 @@ struct pfs_seen_thread {
 /* An account, a user, or a host. */
 struct pfs_seen_account {
 	uint32_t number, word;
-	uint32_t user, host; /* indices, of an account; PFS_NONE */
+	uint32_t user, host; /* of an account: indices; or PFS_NONE */
 	uint64_t current_connections, total_connections;
 	bool has_user, has_host; /* false: NULL */
-	bool is_missed;          /* its sums moved each time they were read */
+	bool is_missed;          /* its sums moved during every attempt to read them */
 	char user_name[PFS_BOX_USER_BYTES];
 	char host_name[PFS_BOX_HOST_BYTES];
 };
@@ -121,7 +121,7 @@ struct pfs_seen_limit {
 	uint64_t limit_bytes;   /* UINT64_MAX: none */
 	uint64_t refused;
 	uint64_t last_bytes, last_thread_id;
-	uint64_t last_realtime_ns; /* 0: none was refused */
+	uint64_t last_realtime_ns; /* 0: nothing was refused yet */
 	uint32_t last_instrument;  /* reference */
 	bool has_user, has_host;   /* false: NULL */
 	char user[PFS_BOX_USER_BYTES], host[PFS_BOX_HOST_BYTES];
@@ -130,7 +130,7 @@ struct pfs_seen_limit {
 /* An owner of a memory trace. */
 struct pfs_seen_owner {
 	uint32_t number;
-	uint32_t parent; /* index, below its own; PFS_NONE: at the top */
+	uint32_t parent; /* index, lower than its own; PFS_NONE: at the top */
 	uint32_t action; /* 0 refuse, 1 call, 2 report */
 	uint64_t own_bytes, sum_bytes, high_bytes;
 	uint64_t limit_bytes; /* UINT64_MAX: none */
@@ -138,7 +138,7 @@ struct pfs_seen_owner {
 	char name[PFS_BOX_OWNER_BYTES];
 };
 
-/* A row of one of the five tables; the columns in the order of MySQL's. */
+/* A row of one of the five tables. The columns are in MySQL's order. */
 struct pfs_row {
 	enum pfs_box_table table;
 	uint32_t who;        /* index: threads, accounts, users, hosts; 0 for global */
@@ -161,17 +161,17 @@ struct pfs_snapshot {
 	struct pfs_seen_thread *threads;
 	struct pfs_seen_account *accounts, *users, *hosts;
 	uint32_t instrument_count, thread_count, account_count, user_count, host_count;
-	uint64_t cell_count;       /* behind the rows */
-	uint64_t rows_missed;      /* whose sums moved while they were read, each time */
-	uint64_t damaged;          /* records that make no sense, and were left out */
+	uint64_t cell_count;       /* cells that the rows sum up */
+	uint64_t rows_missed;      /* rows whose sums moved during every attempt to read them */
+	uint64_t damaged;          /* invalid records, which were left out */
 	struct pfs_message damage; /* the first of them */
 
-	bool has_own;             /* a tick was written: */
+	bool has_own;             /* a tick was written; then also: */
 	struct pfs_box_own own;   /* of the last one */
-	uint64_t own_realtime_ns; /* and when */
+	uint64_t own_realtime_ns; /* its time */
 	struct pfs_box_mapper *mappers;
 	uint32_t mapper_count;
-	struct pfs_seen_owner *owners; /* by their numbers: parents first */
+	struct pfs_seen_owner *owners; /* in the order of their numbers: parents first */
 	uint32_t owner_count;
 	uint64_t owners_lost;
 	struct pfs_seen_limit *limits;
@@ -190,68 +190,66 @@ struct pfs_snapshot {
 #define PFS_SNAPSHOT_MODULES 4u
 
 /*
- * pfs_snapshot_take - what the box has now. parts: PFS_SNAPSHOT_*; instruments, threads, accounts,
- * users, hosts, and the last tick's own are always there.
+ * pfs_snapshot_take - copy the box's contents. parts: PFS_SNAPSHOT_*. Instruments, threads,
+ * accounts, users, hosts, and the last tick's own numbers are always included.
  *
- * Looks at the box again first: a program that died meanwhile is found dead.
- * Returns   the snapshot, to be freed; NULL: as message says.
+ * Refreshes the box first, so a program that has died is found dead.
+ * Returns   the snapshot, which the caller frees; NULL: failed, see message.
  */
 struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 				       struct pfs_message *message);
 void pfs_snapshot_free(struct pfs_snapshot *snapshot);
 
-/* How many rows a table has: everybody of its kind times every instrument, zeroes included. */
+/* The number of a table's rows: its threads, accounts, users or hosts (1 for global) times the
+ * instruments. Rows of zeroes count. */
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table);
 
-/* pfs_snapshot_row - row i of a table: i is who * instrument_count + instrument. False: none. */
+/* pfs_snapshot_row - row i of a table: i = who * instrument_count + instrument. False: no row. */
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
 		      struct pfs_row *row);
 
-/* The index of a reference of a tick (or of a row base): PFS_NONE: it is not there any more. */
+/* The index of a reference from a tick or a row base; PFS_NONE: its record no longer exists. */
 uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t reference);
 uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t reference);
 
-/* ---- what readers write; the program must live ---- */
+/* ---- what readers write; the program must be alive ---- */
 
 /*
- * pfs_reader_truncate - TRUNCATE of a table: its baseline is now. COUNT_FREE and the freed bytes
- * become 0, COUNT_ALLOC and the allocated bytes what is in use, LOW and HIGH what is CURRENT.
+ * pfs_reader_truncate - TRUNCATE a table: set its baseline to now. COUNT_FREE and the freed bytes
+ * become 0, COUNT_ALLOC and the allocated bytes become what is in use, LOW and HIGH become CURRENT.
  *
- * The tables inside it go with it, as in MySQL: by thread is inside by account, that inside by user
- * and by host, and all inside global. False: nothing was changed, as message says.
+ * The tables inside it are truncated with it, as in MySQL: by thread is inside by account, that
+ * inside by user and by host, and all inside global. False: nothing changed, see message.
  */
 bool pfs_reader_truncate(struct pfs_reader *self, enum pfs_box_table table,
 			 struct pfs_message *message);
 
-/* pfs_reader_enable - is what is allocated under an instrument counted, from now on? number: that
- * of struct pfs_seen_instrument. */
+/* pfs_reader_enable - switch the counting of an instrument, by its number, on or off. */
 bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 		       struct pfs_message *message);
 
-/* pfs_reader_ask_walk - whoever ticks is to write the report of a walk, at its next tick, into the
- * file of the box's path and PFS_BOX_WALK_END, if that is there. */
+/* pfs_reader_ask_walk - ask the program's ticker to write a walk report at its next tick. It writes
+ * to the file named by the box's path and PFS_BOX_WALK_END, if that exists. */
 bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message);
 
-/* pfs_limits_are_fine - is a text limits, as in PFS_MEM_LIMIT, and not empty? */
+/* pfs_limits_are_fine - is the text valid for PFS_MEM_LIMIT, and not empty? */
 bool pfs_limits_are_fine(const char *text);
 
-/* pfs_reader_limit_account - a limit of memory_limits, instead of the program's own; UINT64_MAX:
- * none. */
+/* pfs_reader_limit_account - override a limit of memory_limits; UINT64_MAX: no limit. */
 bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 			      struct pfs_message *message);
 
-/* pfs_reader_limit - a limit for an owner, instead of its own; UINT64_MAX: none. number: that of
- * struct pfs_seen_owner. */
+/* pfs_reader_limit - override the limit of an owner, by its number; UINT64_MAX: no limit. */
 bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 		      struct pfs_message *message);
 
 /*
- * pfs_box_row_number - where the base of a row stands in PFS_BOX_ROW_BASES: the threads' records
- * (as many as their region has room for), then the accounts', users', hosts', one for global;
- * each has instruments_max entries. who: the record's number; 0 for global.
+ * pfs_box_row_number - the position of a row's base in PFS_BOX_ROW_BASES: first the threads'
+ * records (as many as fit their region), then the accounts', users' and hosts', then one for
+ * global; each has instruments_max entries. who: the record's number; 0 for global.
  */
 struct pfs_box_rooms {
-	uint64_t whos[PFS_TABLES]; /* records that the region has room for; global: 1 */
+	uint64_t whos[PFS_TABLES]; /* records that fit the region; global: 1 */
 	uint32_t instruments_max;
 };
 
@@ -265,13 +263,7 @@ static inline uint64_t pfs_box_row_number(const struct pfs_box_rooms *rooms,
 	return (before + who) * rooms->instruments_max + instrument;
 }
 
-/* How many there are; the region is so many times sizeof(struct pfs_box_row_base). */
-static inline uint64_t pfs_box_row_numbers(const struct pfs_box_rooms *rooms)
-{
-	return pfs_box_row_number(rooms, PFS_TABLE_GLOBAL, 1, 0);
-}
-
-/* Records that a region has room for; 0 for one without words. */
+/* Records that fit a region; 0 for a plain array. */
 static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 {
 	return region->page_bytes == 0 ? 0
@@ -280,11 +272,11 @@ static inline uint64_t pfs_box_room(const struct pfs_box_region *region)
 
 /* ---- whole files ---- */
 
-/* pfs_reader_check - is everything in it consistent, and does it add up? False: what is not. */
+/* pfs_reader_check - is the box consistent, and do its sums add up? False: see message. */
 bool pfs_reader_check(struct pfs_reader *self, struct pfs_message *message);
 
-/* The five tables' names, MySQL's; and the table of a name, or of its short form: thread, account,
- * user, host, global. PFS_TABLES: no such one. */
+/* MySQL's names of the five tables; and the table of such a name, or of a short one: thread,
+ * account, user, host, global. PFS_TABLES: unknown name. */
 extern const char *const pfs_table_names[PFS_TABLES];
 enum pfs_box_table pfs_table_find(const char *name);
 

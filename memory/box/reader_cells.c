@@ -1,9 +1,8 @@
 /*
- * reader_cells.c - the cells of a box: read, their references checked, their marks set right for
- * tables that were truncated.
+ * reader_cells.c - read cells, check their references, and compute marks of truncated tables.
  *
- * The order of the loads is that of layout.h: what others freed, then frees, then allocs. Each is
- * an acquire, so whoever's free is counted has his allocation counted, too.
+ * The loads are in the order of layout.h: frees by other threads, then frees, then allocs. Each is
+ * an acquire, so the allocation of every counted free is counted, too.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -31,13 +30,13 @@ static uint32_t load_plain(const uint32_t *word)
 	return load_half((_Atomic(uint32_t) *)(uintptr_t)word);
 }
 
-/* Sums of unsigned words are unsigned: what a hostile box has may overflow, and be wrong. */
+/* Unsigned addition: in a hostile box the sum may overflow, and is then wrong but defined. */
 static int64_t add(int64_t one, int64_t other)
 {
 	return (int64_t)((uint64_t)one + (uint64_t)other);
 }
 
-/* See layout.h: word is the frees by others; when the life has ended, K - blocks that are left. */
+/* See layout.h: word counts the frees by others; after the life's end it is K - blocks left. */
 static void load_sums(struct pfs_cell *cell, struct pfs_seen_cell *seen)
 {
 	uint64_t word = (uint64_t)load(&cell->word);
@@ -57,7 +56,7 @@ static void load_marks(struct pfs_cell *cell, struct pfs_seen_cell *seen)
 {
 	for (int t = 0; t < PFS_TABLES; t++) {
 		struct pfs_marks *marks = &cell->marks[t];
-		/* Before the marks: a new epoch comes with marks that are as new. */
+		/* Before the marks: marks read after a new epoch are at least as new. */
 		seen->epochs[t] = load_half(&cell->epochs[t]);
 		seen->marks[t] = (struct pfs_seen_marks){
 			.high_count = load(&marks->high_count),
@@ -74,7 +73,7 @@ static void load_cell(struct pfs_cell *cell, struct pfs_seen_cell *seen)
 	load_marks(cell, seen);
 	seen->level = load_plain(&cell->level);
 	seen->instrument = load_plain(&cell->instrument);
-	/* A life that has ended is in no row of threads. */
+	/* An ended life has no row in the table of threads. */
 	seen->thread = load_half(&cell->owner);
 	seen->account = load_plain(&cell->account);
 	seen->account_reference = seen->account;
@@ -96,7 +95,7 @@ static bool copy_cell(struct pfs_record_place place, struct pfs_seen_cell *seen,
 	return false;
 }
 
-/* A guess, for a cell that is not wanted need not be copied. */
+/* A guess that avoids copying cells that are not wanted. */
 static bool is_wanted(const struct pfs_cells_wanted *wanted, struct pfs_record_place place)
 {
 	const struct pfs_cell *cell = (const struct pfs_cell *)(const void *)place.bytes;
@@ -106,7 +105,7 @@ static bool is_wanted(const struct pfs_cells_wanted *wanted, struct pfs_record_p
 	return account <= wanted->account_room && wanted->account[account];
 }
 
-/* So many more at once; what is not used of it costs nothing. */
+/* Allocate the maximum at once; unused pages cost nothing. */
 static bool make_room(struct pfs_seen_cells *cells, uint64_t records)
 {
 	uint64_t room = cells->count + records;
@@ -148,13 +147,13 @@ enum who { INSTRUMENT, THREAD, ACCOUNT, USER, HOST, WHOS };
 
 static const char *const names[WHOS] = { "instrument", "thread", "account", "user", "host" };
 
-/* Indices of the snapshot's arrays by reference; PFS_NONE: nobody is there. */
+/* Indices into the snapshot's arrays, by reference; PFS_NONE: no such entry. */
 struct maps {
 	uint32_t *map[WHOS];
 	uint64_t room[WHOS];
 };
 
-/* The number is the first field of whatever the array has. */
+/* The number is the first field of each array's entries. */
 static uint32_t *map_of(uint64_t room, const void *first, size_t stride, uint32_t count)
 {
 	uint32_t *map = malloc((room + 1) * sizeof(*map));
@@ -201,7 +200,7 @@ static void maps_fini(struct maps *maps)
 		free(maps->map[i]);
 }
 
-/* Whose cell it must say it is. */
+/* The reference that a cell of this level must have. */
 static enum who whose(uint32_t level)
 {
 	return level == PFS_CELL_OF_ACCOUNT ? ACCOUNT
@@ -236,7 +235,8 @@ static bool check_cell(const struct pfs_seen_cell *cell, const struct maps *maps
 	return true;
 }
 
-/* Whoever ended while the cells were read is not there: his cells count for those above him. */
+/* Threads and accounts that ended while the cells were read are missing from the arrays; their
+ * cells count for the levels above. */
 static void resolve_cell(struct pfs_seen_cell *cell, const struct maps *maps)
 {
 	cell->instrument = maps->map[INSTRUMENT][cell->instrument];
@@ -269,21 +269,16 @@ bool pfs_cells_resolve(const struct pfs_reader *self, struct pfs_seen_cells *cel
 
 /* ---- marks of tables that were truncated ---- */
 
-static int64_t larger(int64_t one, int64_t other)
-{
-	return one > other ? one : other;
-}
-
-/* See layout.h. A thread that has not looked since has marks of before; one that has, had at least
- * what the TRUNCATE found. Of a cell that came later nothing was found: its marks are its own. */
+/* See layout.h. A thread that has not looked since the TRUNCATE still has the old marks. One that
+ * has looked had at least what the TRUNCATE found. A later cell has no base, and valid marks. */
 static void rebase_thread(struct pfs_seen_marks *marks, bool is_fresh,
 			  const struct pfs_box_cell_base *base, int table)
 {
 	int64_t count = (int64_t)base->current[table].count;
 	int64_t bytes = (int64_t)base->current[table].bytes;
 	if (is_fresh) {
-		marks->high_count = larger(marks->high_count, count);
-		marks->high_bytes = larger(marks->high_bytes, bytes);
+		marks->high_count = pfs_larger(marks->high_count, count);
+		marks->high_bytes = pfs_larger(marks->high_bytes, bytes);
 	} else
 		*marks = (struct pfs_seen_marks){ count, bytes, count, bytes };
 }

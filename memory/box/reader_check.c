@@ -7,7 +7,7 @@
 #include "memory/box/reader_profile.h"
 #include "reader_inside.h"
 
-/* What all cells have in use, each once: those of threads, accounts, global. */
+/* The bytes in use by all cells, each counted once: those of threads, accounts, global. */
 static int64_t bytes_of_cells(const struct pfs_snapshot *snapshot)
 {
 	uint64_t sum = 0;
@@ -92,7 +92,7 @@ static bool check_ticks(const struct pfs_snapshot *snapshot, struct pfs_message 
 	return true;
 }
 
-/* Records that make no sense were left out, and counted. */
+/* Invalid records were left out and counted earlier. */
 static bool check_owners(const struct pfs_snapshot *snapshot, struct pfs_message *message)
 {
 	for (uint32_t i = 0; i < snapshot->owner_count; i++) {
@@ -112,7 +112,7 @@ static bool check_owners(const struct pfs_snapshot *snapshot, struct pfs_message
 	return true;
 }
 
-/* Whatever it names is there. */
+/* Every record that the profile refers to exists. */
 static bool check_profile(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct pfs_seen_profile *profile = pfs_profile_take(self, message);

@@ -1,5 +1,5 @@
 /*
- * reader_file.c - a box as a file: is it one, whose, is its program living; its head.
+ * reader_file.c - a box as a file: is it a box, who owns it, is its program alive; its head.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -8,7 +8,6 @@
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,7 +15,6 @@
 #include <unistd.h>
 
 #include "reader_inside.h"
-#include "base/now.h"
 
 #define LOCK_TRIES 200
 #define LOCK_REST_NS 10000000
@@ -31,11 +29,6 @@ bool pfs_refuse(struct pfs_message *message, const char *format, ...)
 	va_end(list);
 	(void)pfs_one_line(message->text);
 	return false;
-}
-
-uint64_t pfs_realtime_ns(void)
-{
-	return pfs_now_ns(CLOCK_REALTIME);
 }
 
 static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)
@@ -110,7 +103,7 @@ bool pfs_box_is_name(const char *name)
 	       strcmp(name + length - 4, ".box") == 0;
 }
 
-/* A file of that name whose program has not written its head yet. */
+/* A file with a box's name, whose program has not written its head yet. */
 static bool is_empty(const char *path, const struct pfs_box_head *head, ssize_t got)
 {
 	static const char nothing[sizeof(head->magic)];
@@ -131,7 +124,7 @@ static bool refuse_unready(int file, const char *path, struct pfs_message *messa
 			  path);
 }
 
-/* What is wrong with a head, or NULL. */
+/* The fault of a head; NULL: none. */
 static const char *head_fault(const struct pfs_box_head *head, uint64_t file_bytes)
 {
 	if (memcmp(head->magic, PFS_BOX_MAGIC, sizeof(head->magic)) != 0)
@@ -222,7 +215,7 @@ int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_mes
 		(void)pfs_refuse(message, "'%.150s' cannot be created: %s", path, strerror(errno));
 		return -1;
 	}
-	/* Not forever: a tool that was stopped may have it. */
+	/* With a time limit: a stopped tool may hold the lock. */
 	for (int i = 0; flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0; i++) {
 		if (i < LOCK_TRIES && (errno == EWOULDBLOCK || errno == EINTR)) {
 			(void)nanosleep(&rest, NULL);

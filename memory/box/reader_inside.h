@@ -1,9 +1,9 @@
 /*
- * reader_inside.h - what the files of the reader share.
+ * reader_inside.h - internal declarations, shared by the reader's files.
  *
- * Ordering:  [RB1] words that say what is there: loads, seq  <->  [RB2] truncates: fetch-add, seq
- *            carries: the bases of a TRUNCATE before its epoch
- * The program's such words (page_count, ticks, moves) are stored with release, as layout.h says.
+ * Ordering:  [RB1] counters of what is there: loads, seq  <->  [RB2] truncates: fetch-add, seq
+ *            carries: a TRUNCATE's bases before its epoch
+ * The program stores its counters of this kind (page_count, ticks, moves) with release.
  */
 #ifndef PFS_READER_INSIDE_H
 #define PFS_READER_INSIDE_H
@@ -25,42 +25,43 @@ struct pfs_reader {
 	struct pfs_box_rooms rooms;
 };
 
-/* False, and the line. */
+/* A private copy of an entry needs no atomic load. */
+#define PFS_PLAIN(type, word) (*(const type *)(const void *)&(word))
+
+/* Sets the message and returns false. */
 __attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
 						      const char *format, ...);
-uint64_t pfs_realtime_ns(void);
-
-void *pfs_big_malloc(uint64_t bytes); /* for free */
+void *pfs_big_malloc(uint64_t bytes); /* release by free */
 
 /* ---- files ---- */
 
-/* The box that is in a file, as pfs_reader_open. */
+/* Opens the box in a file, like pfs_reader_open. */
 struct pfs_reader *pfs_reader_open_file(const char *path, struct pfs_message *message);
-/* Only what it says of itself; false: it is no box. */
+/* Reads only a box's information; false: the file is not a box. */
 bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message);
 
-/* An open file of ours that may be a box; -1: as message says. */
+/* Opens a file of this user that may be a box; -1: failed, see message. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message);
-/* <pid>-<start>.box, or with more before .box; not the locks beside them. */
+/* <pid>-<start>.box, or with more text before .box; not the lock files next to them. */
 bool pfs_box_is_name(const char *name);
-/* Does a program have it? Its lock is held as long as its mapping is there. */
+/* Does a program have it mapped? The mapping holds the file's lock. */
 bool pfs_box_file_is_live(int file);
-/* Its head, checked: no more of the file is there, or is something else, than it says. */
+/* Reads and checks the head: the magic, the version, and the limits on what it says. */
 bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 		       struct pfs_message *message);
 void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_live,
 		     struct pfs_box_info *info);
-/* The lock among tools: exclusive makes its file. -1: there is none, or none to be had. */
+/* Locks against other tools; exclusive creates the lock file. -1: no file, or no lock. */
 int pfs_tools_lock(const struct pfs_reader *self, bool exclusive, struct pfs_message *message);
 void pfs_tools_unlock(int lock);
 
-/* The regions of a head fit the file, each other, and this build's records. */
+/* Checks that a head's regions fit the file, do not overlap, and have this build's record sizes. */
 bool pfs_box_regions_check(const struct pfs_box_head *head, const char *path,
 			   struct pfs_reader *self, struct pfs_message *message);
 
 /* ---- records ---- */
 
-/* How many records a region has memory for, now. */
+/* The number of records for which a region has memory now. */
 uint64_t pfs_reader_records(const struct pfs_reader *self, enum pfs_box_kind kind);
 
 struct pfs_record_place {
@@ -70,18 +71,32 @@ struct pfs_record_place {
 struct pfs_record_place pfs_reader_place(const struct pfs_reader *self, enum pfs_box_kind kind,
 					 uint64_t number);
 
-/* Copy a record as one life left it; *word is its. False: it is not in use, or each time changed
- * while it was read (*missed). */
+/* Copies a record consistently, of one life; *word is its lock word. False: it is not in use, or it
+ * changed during every attempt (*missed). */
 bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t number,
 		     void *to, uint32_t *word, bool *missed);
 
-/* Bytes of an array of the readers, which is full of holes: 0 where there are none. */
+/* All records of a kind, converted by take, which may drop one. */
+struct pfs_records {
+	void *array;
+	uint64_t stride; /* of the array; the caller sets it */
+	uint32_t count;
+	uint32_t *index_of; /* by reference, reference_max + 1 of them; or PFS_NONE */
+	uint64_t reference_max, missed;
+};
+typedef bool pfs_record_take(void *context, uint64_t number, uint32_t word, const void *from,
+			     void *to);
+/* False: no memory. The caller frees array and index_of, also then. */
+bool pfs_records_take(const struct pfs_reader *self, enum pfs_box_kind kind,
+		      struct pfs_records *records, pfs_record_take *take, void *context);
+
+/* Reads a part of a sparse array of the readers; holes read as 0. */
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
 		      void *to, size_t bytes);
 
-/* The same, of many entries that lie near each other: from a page of the array that was read
- * already, for a system call for each was most of what a snapshot of many rows took. An entry is as
- * old as that page: a window begins after the TRUNCATEs whose bases it is asked for. */
+/* The same for many entries near each other, through a cached page: a system call for each entry
+ * took most of the time of a snapshot of many rows. An entry is as old as its page, so a window
+ * must begin after the TRUNCATEs whose bases are read. */
 struct pfs_reader_window {
 	uint64_t offset;
 	bool is_read;
@@ -100,7 +115,7 @@ static inline struct pfs_box_control *pfs_reader_control(const struct pfs_reader
 	return (struct pfs_box_control *)(void *)(self->base + PFS_BOX_PAGE);
 }
 
-/* ---- cells, as they were read, and the rows made of them ---- */
+/* ---- cells as they were read, and the rows computed from them ---- */
 
 struct pfs_seen_marks {
 	int64_t high_count, high_bytes, low_count, low_bytes;
@@ -109,8 +124,8 @@ struct pfs_seen_marks {
 struct pfs_seen_cell {
 	uint32_t number, word;
 	uint32_t level;
-	uint32_t account_reference; /* as it stands in the box */
-	uint32_t instrument;        /* references; pfs_cells_resolve makes them indices */
+	uint32_t account_reference; /* as in the box */
+	uint32_t instrument;        /* references; pfs_cells_resolve turns them into indices */
 	uint32_t thread, account, user, host;
 	uint32_t epochs[PFS_TABLES];
 	int64_t allocs, frees, alloc_bytes, free_bytes;
@@ -122,34 +137,40 @@ struct pfs_seen_cells {
 	uint64_t count, room;
 };
 
-/* Which accounts' cells are to be read again. */
+/* The accounts whose cells are to be read again. */
 struct pfs_cells_wanted {
 	bool all;
 	const bool *account; /* by reference; room + 1 of them */
 	uint64_t account_room;
 };
 
-/* Adds the wanted cells to those that are there. False: no memory. */
+/* Appends the wanted cells. False: no memory. */
 bool pfs_cells_read(const struct pfs_reader *self, const struct pfs_cells_wanted *wanted,
 		    struct pfs_seen_cells *cells, struct pfs_snapshot *snapshot);
-/* References become indices of the snapshot's arrays; cells that make no sense go. */
+/* Turns references into indices of the snapshot's arrays; drops invalid cells. */
 bool pfs_cells_resolve(const struct pfs_reader *self, struct pfs_seen_cells *cells,
 		       struct pfs_snapshot *snapshot);
-/* Marks of tables that were truncated: from the bases. */
+/* Computes the marks of truncated tables from the bases. */
 void pfs_cells_rebase(const struct pfs_reader *self, struct pfs_seen_cells *cells,
 		      const uint32_t *truncates);
 
-static inline int64_t pfs_cell_count(const struct pfs_seen_cell *cell)
+/* Sums are computed unsigned, because those of a hostile box may overflow. */
+static inline void pfs_raise_by(int64_t *value, int64_t by)
 {
-	return cell->allocs - cell->frees;
+	*value = (int64_t)((uint64_t)*value + (uint64_t)by);
 }
 
-static inline int64_t pfs_cell_bytes(const struct pfs_seen_cell *cell)
+static inline int64_t pfs_less(int64_t one, int64_t other)
 {
-	return cell->alloc_bytes - cell->free_bytes;
+	return (int64_t)((uint64_t)one - (uint64_t)other);
 }
 
-/* Sums of a row, not reduced by its base. */
+static inline int64_t pfs_larger(int64_t one, int64_t other)
+{
+	return one > other ? one : other;
+}
+
+/* Sums of a row, before its base is subtracted. */
 struct pfs_reader_group {
 	uint32_t who, instrument;
 	bool is_missed;
@@ -167,14 +188,14 @@ struct pfs_groups {
 };
 
 struct pfs_snapshot_rows {
-	bool is_missed; /* sums moved between accounts, each time */
+	bool is_missed; /* sums moved between accounts during every attempt */
 	struct pfs_seen_cells cells;
 	struct pfs_groups tables[PFS_TABLES];
 };
 
 bool pfs_groups_init(struct pfs_groups *self, uint64_t room);
 void pfs_groups_fini(struct pfs_groups *self);
-/* The row of who and instrument, made if it is not there: room says how many may be. */
+/* The row of who and instrument; created if missing, up to the room of pfs_groups_init. */
 struct pfs_reader_group *pfs_groups_have(struct pfs_groups *self, uint32_t who,
 					 uint32_t instrument);
 const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
@@ -182,18 +203,36 @@ const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, ui
 
 bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot);
 void pfs_rows_free(struct pfs_snapshot_rows *rows);
-/* The record's number and word behind who of a table; global: 0. */
+/* The number and word of the record of a table's who; global: 0. */
 void pfs_row_record(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
 		    uint32_t *number, uint32_t *word);
 
 /* ---- a snapshot while it is taken ---- */
 
+/* Accounts, users, hosts. */
+#define PFS_PARTIES 3
+struct pfs_parties {
+	enum pfs_box_kind kind;
+	struct pfs_seen_account **first;
+	uint32_t *count;
+};
+
+static inline struct pfs_parties pfs_parties_at(struct pfs_snapshot *self, int i)
+{
+	const struct pfs_parties all[PFS_PARTIES] = {
+		{ PFS_BOX_ACCOUNTS, &self->accounts, &self->account_count },
+		{ PFS_BOX_USERS, &self->users, &self->user_count },
+		{ PFS_BOX_HOSTS, &self->hosts, &self->host_count },
+	};
+	return all[i];
+}
+
 struct pfs_taking {
 	const struct pfs_reader *reader;
 	struct pfs_snapshot *snapshot;
-	uint64_t moves; /* of the head */
-	uint64_t *account_moves, *user_moves, *host_moves;
-	bool *wanted; /* accounts, by reference */
+	uint64_t moves;                     /* of the head */
+	uint64_t *party_moves[PFS_PARTIES]; /* as pfs_parties_at */
+	bool *wanted;                       /* accounts, by reference */
 	uint64_t account_room;
 };
 
@@ -205,17 +244,17 @@ bool pfs_take_limits(const struct pfs_reader *reader, struct pfs_snapshot *snaps
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
-/* Whoever ended since is not there; and references become indices. */
+/* Drops entries whose records have ended; turns references into indices. */
 void pfs_keep_living(struct pfs_taking *take);
 void pfs_resolve_people(struct pfs_taking *take);
-/* Text of a box: ended, and one line. */
+/* Copies text from a box: terminated, and made one line. */
 void pfs_take_text(char *to, const char *from, size_t bytes);
 
-/* As pfs_snapshot_take, when the caller has the tools' lock. */
+/* Like pfs_snapshot_take; the caller holds the tools' lock. */
 struct pfs_snapshot *pfs_snapshot_take_locked(struct pfs_reader *self, unsigned parts,
 					      struct pfs_message *message);
 
-/* A line about a record that makes no sense: counted, the first is kept. */
+/* Reports an invalid record: all are counted, the first message is kept. */
 __attribute__((format(printf, 2, 3))) void pfs_snapshot_damage(struct pfs_snapshot *snapshot,
 							       const char *format, ...);
 #endif

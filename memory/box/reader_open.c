@@ -1,6 +1,6 @@
 /*
- * reader_open.c - a box is opened: mapped while its program lives, copied when that is dead; and
- * its regions are checked, once, from a private copy of the head.
+ * reader_open.c - open a box: map it while its program lives, copy it afterwards. Its regions are
+ * checked once, in a private copy of the head.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool is_array(uint32_t kind)
 
 /* ---- regions ---- */
 
-/* Every product fits 64 bits: all factors are of 32. */
+/* No product overflows 64 bits: all factors have 32. */
 static const char *pages_fault(const struct pfs_box_region *region)
 {
 	uint64_t words = (uint64_t)region->page_records * sizeof(struct pfs_lock);
@@ -77,7 +77,7 @@ static const char *region_fault(const struct pfs_box_head *head, uint32_t index)
 			return "another region has the same kind";
 	}
 	if (region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
-		return NULL; /* of what is not known only the place matters */
+		return NULL; /* for an unknown kind only the place matters */
 	if (region->record_bytes != record_bytes[region->kind])
 		return "its records have the wrong size";
 	if (is_array(region->kind))
@@ -126,7 +126,7 @@ static struct pfs_box_rooms rooms_of(const struct pfs_reader *self)
 
 /* ---- its bytes ---- */
 
-/* Only what is not a hole: a box is mostly holes. */
+/* Copies only the data: a box is mostly holes. */
 static bool copy_file(int file, char *to, uint64_t bytes)
 {
 	uint64_t at = 0;
@@ -144,7 +144,7 @@ static bool copy_file(int file, char *to, uint64_t bytes)
 			if (got < 0 && errno == EINTR)
 				continue;
 			if (got <= 0)
-				return got == 0; /* cut meanwhile: what is missing reads as 0 */
+				return got == 0; /* truncated since: what is missing reads as 0 */
 			at += (uint64_t)got;
 		}
 	}
@@ -182,7 +182,7 @@ static void drop(struct pfs_reader *self)
 	self->file = -1;
 }
 
-/* Ticks as the last one says; it must be one. */
+/* Takes seen_realtime_ns from the last tick, if that is valid. */
 static void see_last_tick(struct pfs_reader *self)
 {
 	const struct pfs_box_region *region = &self->regions[PFS_BOX_TICKS];
@@ -196,11 +196,11 @@ static void see_last_tick(struct pfs_reader *self)
 		self->info.seen_realtime_ns = tick.realtime_ns;
 }
 
-/* The open file, as its head says. */
+/* Loads the open file as its head describes it. */
 static bool take_in(struct pfs_reader *self, const char *path, struct pfs_message *message)
 {
 	struct pfs_box_head head;
-	/* First: if it is dead, nothing of it changes any more. */
+	/* First: once the program is dead, the file no longer changes. */
 	bool is_live = pfs_box_file_is_live(self->file);
 	if (!pfs_box_head_read(self->file, path, &head, message))
 		return false;
@@ -213,7 +213,7 @@ static bool take_in(struct pfs_reader *self, const char *path, struct pfs_messag
 	return true;
 }
 
-/* Without its bytes: of a dead box only the head and the last tick are read. */
+/* Reads only the head and the last tick, even of a dead program's box. */
 bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message)
 {
 	struct pfs_box_head head;
@@ -274,7 +274,7 @@ bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
 			"'%.150s' was truncated while its program ran: it can no longer be read",
 			self->info.path);
 	if (!pfs_box_file_is_live(self->file)) {
-		/* By the file that is open, for the name may be gone, or another's. */
+		/* From the open file: its name may be gone, or belong to another file. */
 		char path[PFS_READER_PATH_BYTES];
 		memcpy(path, self->info.path, sizeof(path));
 		(void)munmap(self->base, self->bytes);

@@ -1,10 +1,22 @@
 /*
- * reader_owners.c - the owners of a memory trace, parents first.
+ * reader_owners.c - read the owners of a memory trace, parents first, and the limits of accounts
+ * and threads with what they refused.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "limit_text.h"
 #include "reader_inside.h"
+
+/* A limit of a record, or the override in the control area; UINT64_MAX: none, from most on. */
+static uint64_t limit_of(_Atomic(uint64_t) *outside, uint64_t own, uint64_t most)
+{
+	uint64_t limit = pfs_load_relaxed(outside); /* relaxed: shown */
+	limit = limit != 0 ? limit - 1 : own;
+	return limit < most ? limit : UINT64_MAX;
+}
+
+/* ---- owners ---- */
 
 static uint32_t index_of(const struct pfs_snapshot *snapshot, uint32_t reference)
 {
@@ -22,17 +34,6 @@ static uint32_t depth_of(const struct pfs_snapshot *snapshot, uint32_t index)
 	return depth;
 }
 
-static uint64_t limit_of(const struct pfs_reader *reader, uint64_t number, uint64_t own)
-{
-	struct pfs_box_control *control = pfs_reader_control(reader);
-	uint64_t outside = pfs_load_relaxed(&control->owner_limits[number]); /* relaxed: shown */
-	uint64_t limit = outside != 0 ? outside - 1 : own;
-	return limit < PFS_BOX_OWNER_MOST ? limit : UINT64_MAX;
-}
-
-/* A copy of a record: plain. */
-#define PLAIN(type, word) (*(const type *)(const void *)&(word))
-
 static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *snapshot,
 		       uint32_t number, const struct pfs_box_owner *record)
 {
@@ -40,17 +41,18 @@ static void take_owner(const struct pfs_reader *reader, struct pfs_snapshot *sna
 	*seen = (struct pfs_seen_owner){
 		.number = number,
 		.parent = PFS_NONE,
-		.action = PLAIN(uint32_t, record->action),
-		.own_bytes = PLAIN(uint64_t, record->own),
-		.sum_bytes = PLAIN(uint64_t, record->sum),
-		.high_bytes = PLAIN(uint64_t, record->high),
-		.limit_bytes = limit_of(reader, number, PLAIN(uint64_t, record->limit)),
-		.refused = PLAIN(uint64_t, record->refused),
-		.over = PLAIN(uint64_t, record->over),
-		.bad = PLAIN(uint64_t, record->bad),
+		.action = PFS_PLAIN(uint32_t, record->action),
+		.own_bytes = PFS_PLAIN(uint64_t, record->own),
+		.sum_bytes = PFS_PLAIN(uint64_t, record->sum),
+		.high_bytes = PFS_PLAIN(uint64_t, record->high),
+		.limit_bytes = limit_of(&pfs_reader_control(reader)->owner_limits[number],
+					PFS_PLAIN(uint64_t, record->limit), PFS_BOX_OWNER_MOST),
+		.refused = PFS_PLAIN(uint64_t, record->refused),
+		.over = PFS_PLAIN(uint64_t, record->over),
+		.bad = PFS_PLAIN(uint64_t, record->bad),
 	};
 	if (seen->high_bytes < seen->sum_bytes)
-		seen->high_bytes = seen->sum_bytes; /* who added is about to raise it */
+		seen->high_bytes = seen->sum_bytes; /* the adding thread is about to raise it */
 	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	if (record->parent != 0)
 		seen->parent = index_of(snapshot, record->parent);
@@ -87,4 +89,58 @@ bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snaps
 			take_owner(reader, snapshot, (uint32_t)i, &record);
 	}
 	return true;
+}
+
+/* ---- limits ---- */
+
+static void take_limit(const struct pfs_reader *reader, struct pfs_snapshot *snapshot,
+		       uint32_t number, const struct pfs_box_limit *entry)
+{
+	struct pfs_seen_limit *seen = &snapshot->limits[snapshot->limit_count];
+	*seen = (struct pfs_seen_limit){
+		.number = number,
+		.scope = PFS_PLAIN(uint32_t, entry->scope),
+		.limit_bytes = limit_of(&pfs_reader_control(reader)->limits[number],
+					PFS_PLAIN(uint64_t, entry->bytes), UINT64_MAX - 1),
+		.refused = PFS_PLAIN(uint64_t, entry->refused),
+		.last_bytes = PFS_PLAIN(uint64_t, entry->last_bytes),
+		.last_thread_id = PFS_PLAIN(uint64_t, entry->last_thread_id),
+		.last_realtime_ns = PFS_PLAIN(uint64_t, entry->last_realtime_ns),
+		.last_instrument = PFS_PLAIN(uint32_t, entry->last_instrument),
+		.has_user = entry->has_user != 0,
+		.has_host = entry->has_host != 0,
+	};
+	pfs_take_text(seen->user, entry->user_name, sizeof(seen->user));
+	pfs_take_text(seen->host, entry->host_name, sizeof(seen->host));
+	if (seen->scope > PFS_SCOPE_USER)
+		pfs_snapshot_damage(snapshot, "limit %u: its scope is invalid", number);
+	else
+		snapshot->limit_count++;
+}
+
+bool pfs_take_limits(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
+{
+	uint64_t room = reader->regions[PFS_BOX_LIMITS].bytes / sizeof(struct pfs_box_limit);
+	if (room > PFS_BOX_LIMITS_MAX)
+		room = PFS_BOX_LIMITS_MAX;
+	snapshot->limits = calloc(PFS_BOX_LIMITS_MAX, sizeof(*snapshot->limits));
+	if (snapshot->limits == NULL)
+		return false;
+	for (uint32_t i = 0; i < room; i++) {
+		struct pfs_box_limit entry;
+		pfs_reader_array(reader, PFS_BOX_LIMITS, i * sizeof(entry), &entry, sizeof(entry));
+		if (PFS_PLAIN(uint32_t, entry.scope) == 0)
+			break;
+		take_limit(reader, snapshot, i, &entry);
+	}
+	return true;
+}
+
+bool pfs_limits_are_fine(const char *text)
+{
+	struct pfs_limit_text limit;
+	bool is_fine = text[0] != '\0';
+	while (is_fine && *text != '\0')
+		is_fine = pfs_limit_text_next(&text, &limit);
+	return is_fine;
 }

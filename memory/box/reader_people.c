@@ -1,6 +1,6 @@
 /*
- * reader_people.c - whoever is there: instruments, threads, accounts, users, hosts; and which of
- * them stayed while the cells were read.
+ * reader_people.c - read instruments, threads, accounts, users and hosts, and find out which of
+ * them still exist after the cells were read.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -17,128 +17,96 @@ void pfs_take_text(char *to, const char *from, size_t bytes)
 	(void)pfs_one_line(to);
 }
 
-/* Reads all records of a kind into an array, by read; NULL: no memory. */
-static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
-		      bool (*read)(struct pfs_taking *take, uint64_t number, void *to),
-		      uint32_t *count)
+static bool take_instrument(void *taking, uint64_t number, uint32_t word, const void *from,
+			    void *to)
 {
-	uint64_t records = pfs_reader_records(take->reader, kind);
-	uint64_t room = 0;
-	char *array = malloc(stride);
-	*count = 0;
-	for (uint64_t i = 0; array != NULL && i < records; i++) {
-		if (*count + 1 >= room) {
-			room = room == 0 ? 64 : room * 2;
-			char *more = realloc(array, (room + 1) * stride);
-			if (more == NULL) {
-				free(array);
-				return NULL;
-			}
-			array = more;
-		}
-		*count += read(take, i, array + *count * stride);
-	}
-	return array;
-}
-
-static bool take_instrument(struct pfs_taking *take, uint64_t number, void *to)
-{
+	struct pfs_taking *take = taking;
 	struct pfs_seen_instrument *seen = to;
-	struct pfs_box_instrument record;
-	uint32_t word;
-	bool missed = false;
-	if (number >= PFS_BOX_INSTRUMENTS_MAX ||
-	    !pfs_reader_copy(take->reader, PFS_BOX_INSTRUMENTS, number, &record, &word, &missed))
+	const struct pfs_box_instrument *record = from;
+	(void)word;
+	if (number >= PFS_BOX_INSTRUMENTS_MAX)
 		return false;
 	struct pfs_box_control *control = pfs_reader_control(take->reader);
-	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record.flags };
+	*seen = (struct pfs_seen_instrument){ .number = (uint32_t)number, .flags = record->flags };
 	/* relaxed: a switch. */
 	seen->is_enabled = (pfs_load_relaxed(&control->enabled[number]) & 1) != 0;
-	pfs_take_text(seen->name, record.name, sizeof(seen->name));
-	if (memchr(record.name, '\0', sizeof(record.name)) == NULL)
+	pfs_take_text(seen->name, record->name, sizeof(seen->name));
+	if (memchr(record->name, '\0', sizeof(record->name)) == NULL)
 		pfs_snapshot_damage(take->snapshot, "the name of instrument %u is not terminated",
 				    seen->number);
 	return true;
 }
 
-static bool take_thread(struct pfs_taking *take, uint64_t number, void *to)
+static bool take_thread(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct pfs_seen_thread *seen = to;
-	struct pfs_box_thread record;
-	bool missed = false;
-	uint32_t word;
-	if (!pfs_reader_copy(take->reader, PFS_BOX_THREADS, number, &record, &word, &missed)) {
-		take->snapshot->rows_missed += missed;
-		return false;
-	}
+	const struct pfs_box_thread *record = from;
+	(void)taking;
 	*seen = (struct pfs_seen_thread){
 		.number = (uint32_t)number,
 		.word = word,
-		.account = record.account,
-		.user = record.user,
-		.host = record.host,
-		.os_tid = record.os_tid,
-		.thread_id = record.thread_id,
-		.begun_realtime_ns = record.begun_realtime_ns,
-		.is_instrumented = record.is_instrumented != 0,
+		.account = record->account,
+		.user = record->user,
+		.host = record->host,
+		.os_tid = record->os_tid,
+		.thread_id = record->thread_id,
+		.begun_realtime_ns = record->begun_realtime_ns,
+		.is_instrumented = record->is_instrumented != 0,
 	};
-	pfs_take_text(seen->name, record.name, sizeof(seen->name));
+	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	return true;
 }
 
-static bool take_account_of(struct pfs_taking *take, enum pfs_box_kind kind, uint64_t number,
-			    void *to)
+static bool take_account(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct pfs_seen_account *seen = to;
-	struct pfs_box_account record;
-	uint32_t word;
-	bool missed = false;
-	if (!pfs_reader_copy(take->reader, kind, number, &record, &word, &missed)) {
-		take->snapshot->rows_missed += missed;
-		return false;
-	}
+	const struct pfs_box_account *record = from;
+	(void)taking;
 	*seen = (struct pfs_seen_account){
 		.number = (uint32_t)number,
 		.word = word,
-		.user = record.user,
-		.host = record.host,
-		.current_connections = record.current_connections,
-		.total_connections = record.total_connections,
-		.has_user = record.has_user != 0,
-		.has_host = record.has_host != 0,
+		.user = record->user,
+		.host = record->host,
+		.current_connections = record->current_connections,
+		.total_connections = record->total_connections,
+		.has_user = record->has_user != 0,
+		.has_host = record->has_host != 0,
 	};
-	pfs_take_text(seen->user_name, record.user_name, sizeof(seen->user_name));
-	pfs_take_text(seen->host_name, record.host_name, sizeof(seen->host_name));
+	pfs_take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
+	pfs_take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
 	return true;
 }
 
-static bool take_account(struct pfs_taking *take, uint64_t number, void *to)
+/* All records of a kind as an array; NULL: no memory. */
+static void *take_all(struct pfs_taking *take, enum pfs_box_kind kind, size_t stride,
+		      pfs_record_take *read, uint32_t *count)
 {
-	return take_account_of(take, PFS_BOX_ACCOUNTS, number, to);
-}
-
-static bool take_user(struct pfs_taking *take, uint64_t number, void *to)
-{
-	return take_account_of(take, PFS_BOX_USERS, number, to);
-}
-
-static bool take_host(struct pfs_taking *take, uint64_t number, void *to)
-{
-	return take_account_of(take, PFS_BOX_HOSTS, number, to);
+	struct pfs_records records = { .stride = stride };
+	bool fine = pfs_records_take(take->reader, kind, &records, read, take);
+	free(records.index_of);
+	if (!fine) {
+		free(records.array);
+		return NULL;
+	}
+	*count = records.count;
+	if (kind != PFS_BOX_INSTRUMENTS)
+		take->snapshot->rows_missed += records.missed;
+	return records.array;
 }
 
 bool pfs_take_people(struct pfs_taking *take)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
-	const size_t account = sizeof(struct pfs_seen_account);
+	bool fine = true;
 	snapshot->threads = take_all(take, PFS_BOX_THREADS, sizeof(struct pfs_seen_thread),
 				     take_thread, &snapshot->thread_count);
-	snapshot->accounts = take_all(take, PFS_BOX_ACCOUNTS, account, take_account,
-				      &snapshot->account_count);
-	snapshot->users = take_all(take, PFS_BOX_USERS, account, take_user, &snapshot->user_count);
-	snapshot->hosts = take_all(take, PFS_BOX_HOSTS, account, take_host, &snapshot->host_count);
-	return snapshot->threads != NULL && snapshot->accounts != NULL && snapshot->users != NULL &&
-	       snapshot->hosts != NULL;
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(snapshot, party);
+		*parties.first = take_all(take, parties.kind, sizeof(struct pfs_seen_account),
+					  take_account, parties.count);
+		fine &= *parties.first != NULL;
+	}
+	return fine && snapshot->threads != NULL;
 }
 
 bool pfs_take_instruments(struct pfs_taking *take)
@@ -150,22 +118,12 @@ bool pfs_take_instruments(struct pfs_taking *take)
 	return snapshot->instruments != NULL;
 }
 
-/* ---- who ended meanwhile? ---- */
+/* ---- records that ended since they were read ---- */
 
 static bool is_there(const struct pfs_taking *take, enum pfs_box_kind kind, uint32_t number,
 		     uint32_t word)
 {
 	return pfs_lock_confirm(pfs_reader_place(take->reader, kind, number).lock, word);
-}
-
-static uint32_t keep_accounts(const struct pfs_taking *take, enum pfs_box_kind kind,
-			      struct pfs_seen_account *accounts, uint32_t count)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (is_there(take, kind, accounts[i].number, accounts[i].word))
-			accounts[kept++] = accounts[i];
-	return kept;
 }
 
 void pfs_keep_living(struct pfs_taking *take)
@@ -177,15 +135,18 @@ void pfs_keep_living(struct pfs_taking *take)
 			     snapshot->threads[i].word))
 			snapshot->threads[kept++] = snapshot->threads[i];
 	snapshot->thread_count = kept;
-	snapshot->account_count = keep_accounts(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-						snapshot->account_count);
-	snapshot->user_count = keep_accounts(take, PFS_BOX_USERS, snapshot->users,
-					     snapshot->user_count);
-	snapshot->host_count = keep_accounts(take, PFS_BOX_HOSTS, snapshot->hosts,
-					     snapshot->host_count);
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(snapshot, party);
+		struct pfs_seen_account *all = *parties.first;
+		kept = 0;
+		for (uint32_t i = 0; i < *parties.count; i++)
+			if (is_there(take, parties.kind, all[i].number, all[i].word))
+				all[kept++] = all[i];
+		*parties.count = kept;
+	}
 }
 
-/* By number, which is how they stand in the array. */
+/* Binary search: the array is sorted by number. */
 static uint32_t index_of(const struct pfs_seen_account *accounts, uint32_t count,
 			 uint32_t reference)
 {
@@ -243,7 +204,7 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
 
 uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t reference)
 {
-	/* Nearly always at its number: none ever goes. */
+	/* Nearly always at its number: instruments are never removed. */
 	for (uint32_t i = reference < snapshot->instrument_count ? reference
 								 : snapshot->instrument_count;
 	     reference != 0 && i > 0; i--)

@@ -1,10 +1,9 @@
 /*
- * reader_place.c - which boxes there are, and which of them a TARGET means.
+ * reader_place.c - list the boxes, and find the one that a TARGET names.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +41,7 @@ static bool add_box(struct pfs_box_list *list, const char *path)
 	list->boxes = more;
 	if (pfs_box_info_read(path, &more[list->count], &why))
 		list->count++;
-	else if (access(path, F_OK) == 0 && list->refused++ == 0) { /* else removed meanwhile */
+	else if (access(path, F_OK) == 0 && list->refused++ == 0) { /* else just removed */
 		list->why = why;
 		(void)snprintf(list->refused_path, sizeof(list->refused_path), "%s", path);
 	}
@@ -105,7 +104,7 @@ static bool refuse_process(const char *target, const char *folder, struct pfs_me
 			  target, folder);
 }
 
-/* The box of a list that a target means: the living one of a process, else its newest. */
+/* The box of a list that a target names: the live one of a process, or else its newest. */
 static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool is_last,
 					   uint64_t pid)
 {
@@ -164,7 +163,7 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 {
 	char from[64], to[64];
 	write_time(info->seen_realtime_ns, from, sizeof(from));
-	/* Two ticks, for the next may have been under way. */
+	/* Two ticks: the next one may have been in progress. */
 	write_time(info->seen_realtime_ns + info->tick_ms * UINT64_C(2000000), to, sizeof(to));
 	if (info->is_live)
 		(void)snprintf(text, text_bytes, "is living");

@@ -1,7 +1,7 @@
 /*
- * reader_profile.c - the profile of a box: first the samples, then the contexts that they name,
- * then their stacks, for these are published in the other order and stay; the snapshot last, for
- * it has whatever instrument they name.
+ * reader_profile.c - read the profile of a box: first the samples, then the contexts that they
+ * name, then their stacks. They are published in the opposite order and are not removed, so all
+ * references are found. The snapshot comes last: it contains every instrument that a context names.
  */
 #define _GNU_SOURCE
 #include "reader_profile.h"
@@ -13,17 +13,6 @@
 #include <string.h>
 
 #include "reader_inside.h"
-
-#define ROOM_FIRST 64u
-
-/* What is seen of a kind, and where a reference is in it. */
-struct seen {
-	char *array;
-	uint64_t stride;
-	uint32_t count;
-	uint32_t *index_of; /* by reference, reference_max + 1 of them; PFS_NONE */
-	uint64_t reference_max;
-};
 
 struct profile_taking {
 	const struct pfs_reader *reader;
@@ -51,8 +40,10 @@ static bool take_text(char *to, const char *from, size_t bytes)
 
 /* ---- records ---- */
 
-static bool take_sample(struct profile_taking *take, uint64_t number, const void *from, void *to)
+static bool take_sample(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
+	struct profile_taking *take = taking;
+	(void)word;
 	const struct pfs_box_sample *record = from;
 	struct pfs_seen_sample *seen = to;
 	*seen = (struct pfs_seen_sample){
@@ -66,14 +57,16 @@ static bool take_sample(struct profile_taking *take, uint64_t number, const void
 		damage(take, "sample %llu is invalid", (unsigned long long)number);
 		return false;
 	}
-	/* malloc(0) has a byte that it is sampled by. */
+	/* A sample of 0 bytes, as of malloc(0), has the weight of 1 byte. */
 	double bytes = record->bytes != 0 ? (double)record->bytes : 1;
 	seen->objects = -1 / expm1(-bytes / (double)record->interval);
 	return true;
 }
 
-static bool take_context(struct profile_taking *take, uint64_t number, const void *from, void *to)
+static bool take_context(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
+	struct profile_taking *take = taking;
+	(void)word;
 	const struct pfs_box_context *record = from;
 	struct pfs_seen_context *seen = to;
 	*seen = (struct pfs_seen_context){
@@ -96,8 +89,10 @@ static bool take_context(struct profile_taking *take, uint64_t number, const voi
 	return true;
 }
 
-static bool take_stack(struct profile_taking *take, uint64_t number, const void *from, void *to)
+static bool take_stack(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
+	struct profile_taking *take = taking;
+	(void)word;
 	const struct pfs_box_stack *record = from;
 	struct pfs_seen_stack *seen = to;
 	uint32_t depth = record->depth < PFS_STACK_FRAMES ? record->depth : PFS_STACK_FRAMES;
@@ -115,42 +110,19 @@ static bool take_stack(struct profile_taking *take, uint64_t number, const void 
 	return true;
 }
 
-/* All records of a kind. False: no memory. */
-static bool take_all(struct profile_taking *take, enum pfs_box_kind kind, struct seen *seen,
-		     bool (*read)(struct profile_taking *take, uint64_t number, const void *from,
-				  void *to))
+/* False: no memory. */
+static bool take_all(struct profile_taking *take, enum pfs_box_kind kind,
+		     struct pfs_records *records, pfs_record_take *read)
 {
-	_Alignas(uint64_t) char record[sizeof(struct pfs_box_stack)];
-	uint64_t room = ROOM_FIRST;
-	seen->reference_max = pfs_reader_records(take->reader, kind);
-	seen->array = malloc(room * seen->stride);
-	seen->index_of = calloc(seen->reference_max + 1, sizeof(*seen->index_of));
-	if (seen->array == NULL || seen->index_of == NULL)
-		return false;
-	seen->index_of[0] = PFS_NONE;
-	for (uint64_t i = 0; i < seen->reference_max; i++) {
-		bool missed = false;
-		uint32_t word;
-		seen->index_of[i + 1] = PFS_NONE;
-		if (seen->count == room) {
-			char *more = realloc(seen->array, 2 * room * seen->stride);
-			if (more == NULL)
-				return false;
-			seen->array = more;
-			room *= 2;
-		}
-		if (pfs_reader_copy(take->reader, kind, i, record, &word, &missed) &&
-		    read(take, i, record, seen->array + seen->count * seen->stride))
-			seen->index_of[i + 1] = seen->count++;
-		take->profile->missed += missed;
-	}
-	return true;
+	bool fine = pfs_records_take(take->reader, kind, records, read, take);
+	take->profile->missed += records->missed;
+	return fine;
 }
 
 /* ---- references ---- */
 
-static uint32_t index_of(struct profile_taking *take, const struct seen *seen, uint32_t reference,
-			 const char *what)
+static uint32_t index_of(struct profile_taking *take, const struct pfs_records *seen,
+			 uint32_t reference, const char *what)
 {
 	if (reference == 0)
 		return PFS_NONE;
@@ -160,8 +132,8 @@ static uint32_t index_of(struct profile_taking *take, const struct seen *seen, u
 	return index;
 }
 
-static void resolve(struct profile_taking *take, const struct seen *stacks,
-		    const struct seen *contexts)
+static void resolve(struct profile_taking *take, const struct pfs_records *stacks,
+		    const struct pfs_records *contexts)
 {
 	struct pfs_seen_profile *profile = take->profile;
 	for (uint32_t i = 0; i < profile->context_count; i++) {
@@ -200,15 +172,15 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 		       struct pfs_message *message)
 {
 	struct pfs_seen_profile *profile = take->profile;
-	struct seen samples = { .stride = sizeof(struct pfs_seen_sample) };
-	struct seen contexts = { .stride = sizeof(struct pfs_seen_context) };
-	struct seen stacks = { .stride = sizeof(struct pfs_seen_stack) };
+	struct pfs_records samples = { .stride = sizeof(struct pfs_seen_sample) };
+	struct pfs_records contexts = { .stride = sizeof(struct pfs_seen_context) };
+	struct pfs_records stacks = { .stride = sizeof(struct pfs_seen_stack) };
 	bool fine = take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
 		    take_all(take, PFS_BOX_CONTEXTS, &contexts, take_context) &&
 		    take_all(take, PFS_BOX_STACKS, &stacks, take_stack);
-	profile->samples = (struct pfs_seen_sample *)(void *)samples.array;
-	profile->contexts = (struct pfs_seen_context *)(void *)contexts.array;
-	profile->stacks = (struct pfs_seen_stack *)(void *)stacks.array;
+	profile->samples = samples.array;
+	profile->contexts = contexts.array;
+	profile->stacks = stacks.array;
 	profile->sample_count = samples.count;
 	profile->context_count = contexts.count;
 	profile->stack_count = stacks.count;
@@ -231,7 +203,7 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 struct pfs_seen_profile *pfs_profile_take(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct profile_taking take = { .reader = self };
-	/* A program that died meanwhile is found dead now, and not between two kinds. */
+	/* If the program has died, find that out now, not between two kinds of records. */
 	if (!pfs_reader_refresh(self, message))
 		return NULL;
 	take.profile = calloc(1, sizeof(*take.profile));

@@ -1,6 +1,6 @@
 /*
- * reader_profile.h - the profile of a box as whoever asks sees it: private memory, all references
- * checked. As in reader.h nothing in a box is trusted, and one thread at a time may call.
+ * reader_profile.h - a reader's copy of a box's profile, in private memory, with all references
+ * checked. As in reader.h, nothing in a box is trusted, and one thread at a time may call.
  */
 #ifndef PFS_BOX_READER_PROFILE_H
 #define PFS_BOX_READER_PROFILE_H
@@ -11,17 +11,17 @@
 struct pfs_seen_stack {
 	uint32_t depth;
 	bool is_cut;
-	uint64_t made_realtime_ns; /* the files are those that were there then */
+	uint64_t made_realtime_ns; /* the addresses refer to the files mapped at that time */
 	uint64_t *frames;          /* leaf first: return addresses */
 };
 
 struct pfs_seen_context {
 	uint32_t stack;      /* index; PFS_NONE */
 	uint32_t instrument; /* index of snapshot->instruments; PFS_NONE */
-	uint64_t thread_id;  /* 0: of threads that found no room */
+	uint64_t thread_id;  /* 0: threads without a record */
 	uint32_t os_tid;
-	uint64_t samples;      /* since the beginning */
-	double objects, bytes; /* they stand for; since the beginning */
+	uint64_t samples;      /* since the start */
+	double objects, bytes; /* that the samples stand for; since the start */
 	char thread_name[16];
 	char user_name[32];
 	char host_name[32];
@@ -31,7 +31,7 @@ struct pfs_seen_context {
 struct pfs_seen_sample {
 	uint32_t context; /* index; PFS_NONE */
 	uint64_t bytes, interval, taken_realtime_ns, address;
-	double objects; /* that it stands for; bytes: that times bytes */
+	double objects; /* that it stands for; times bytes: the bytes that it stands for */
 };
 
 struct pfs_seen_profile {
@@ -47,15 +47,15 @@ struct pfs_seen_profile {
 };
 
 /*
- * pfs_profile_take - the profile now. A box without one has none of all, which is fine.
+ * pfs_profile_take - copy the profile. A box without a profile gives an empty one.
  *
- * Returns   the profile, to be freed; NULL: as message says.
+ * Returns   the profile, which the caller frees; NULL: failed, see message.
  */
 struct pfs_seen_profile *pfs_profile_take(struct pfs_reader *self, struct pfs_message *message);
 void pfs_profile_free(struct pfs_seen_profile *profile);
 
-/* pfs_profile_switch - are samples taken, from now on, and at which mean of 2^lg bytes (0: as the
- * program was started)? False: nothing was changed, as message says. */
+/* pfs_profile_switch - switch sampling on or off, and set its mean interval to 2^lg bytes (lg 0: as
+ * the program was started). False: nothing changed, see message. */
 bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 			struct pfs_message *message);
 

@@ -1,5 +1,5 @@
 /*
- * reader_records.c - records of a box, copied as the optimistic protocol says.
+ * reader_records.c - copy records of a box by the optimistic protocol.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,11 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory/box/profile.h"
 #include "reader_inside.h"
 
 #define COPY_TRIES 3
+#define ROOM_FIRST 64u
 
-/* Pages of 2 MiB, where the system has them: 64,000 rows are 6 MB, read once and given back. */
+/* Uses pages of 2 MiB where available: 64,000 rows take 6 MB, are read once and freed. */
 void *pfs_big_malloc(uint64_t bytes)
 {
 	const uint64_t huge = UINT64_C(2) << 20;
@@ -27,8 +29,8 @@ void *pfs_big_malloc(uint64_t bytes)
 	return memory;
 }
 
-/* A load from a hole of a tmpfs gives it memory; so of a living box, whatever it says, no more
- * pages are looked at than it can have memory for. */
+/* A load from a hole of a tmpfs allocates memory. So for a live box this limits the pages to what
+ * its allocated blocks can hold, whatever the head says. */
 static uint64_t pages_with_memory(const struct pfs_reader *self, uint32_t page_bytes,
 				  uint64_t pages)
 {
@@ -91,6 +93,37 @@ bool pfs_reader_copy(const struct pfs_reader *self, enum pfs_box_kind kind, uint
 	return false;
 }
 
+bool pfs_records_take(const struct pfs_reader *self, enum pfs_box_kind kind,
+		      struct pfs_records *records, pfs_record_take *take, void *context)
+{
+	_Alignas(uint64_t) char record[sizeof(struct pfs_box_stack)]; /* the largest */
+	uint64_t room = 0;
+	records->reference_max = pfs_reader_records(self, kind);
+	records->index_of = malloc((records->reference_max + 1) * sizeof(*records->index_of));
+	if (records->index_of == NULL)
+		return false;
+	records->index_of[0] = PFS_NONE;
+	for (uint64_t i = 0; i <= records->reference_max; i++) {
+		bool missed = false;
+		uint32_t word;
+		if (records->count == room) {
+			room = room == 0 ? ROOM_FIRST : 2 * room;
+			void *more = realloc(records->array, room * records->stride);
+			if (more == NULL)
+				return false;
+			records->array = more;
+		}
+		if (i == records->reference_max)
+			break;
+		char *to = (char *)records->array + records->count * records->stride;
+		bool is_there = pfs_reader_copy(self, kind, i, record, &word, &missed) &&
+				take(context, i, word, record, to);
+		records->index_of[i + 1] = is_there ? records->count++ : PFS_NONE;
+		records->missed += missed;
+	}
+	return true;
+}
+
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
 		      void *to, size_t bytes)
 {
@@ -104,7 +137,7 @@ void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uin
 		memcpy(to, self->base + region->offset + offset, bytes);
 		return;
 	}
-	/* Not by the mapping: a load from a hole of a tmpfs gives it memory. */
+	/* Not through the mapping: a load from a hole of a tmpfs allocates memory. */
 	while (done < bytes) {
 		ssize_t got = pread(self->file, (char *)to + done, bytes - done,
 				    (off_t)(region->offset + offset + done));

@@ -1,9 +1,9 @@
 /*
- * reader_rows.c - rows of the five tables, as sums over cells.
+ * reader_rows.c - compute the rows of the five tables as sums over cells.
  *
- * A row's high mark: of an account max(low_*, high_*) of its own cell, as layout.h has it, with
- * the marks of its threads' cells added to the second; of those above, the same of their own cell
- * and of threads without an account, and then the accounts' added.
+ * The high mark of an account's row is max(low_*, high_* + the high marks of its threads' cells),
+ * with low_* and high_* of its own cell (layout.h). For users, hosts and global it is the same over
+ * their own cell and the threads without an account, plus the accounts' high marks.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -54,8 +54,8 @@ void pfs_groups_fini(struct pfs_groups *self)
 	memset(self, 0, sizeof(*self));
 }
 
-/* The slot of the index that has it, or is free for it. There are twice as many as groups. 16
- * instruments of somebody lie together, for they are asked for together. */
+/* The slot of the index that has the row, or the free slot for it. There are at least twice as many
+ * slots as groups. 16 instruments of a who are adjacent, as they are read together. */
 static uint32_t *slot_of(const struct pfs_groups *self, uint32_t who, uint32_t instrument)
 {
 	uint64_t key = ((uint64_t)who << 32 | instrument / 16) * UINT64_C(0x9E3779B97F4A7C15);
@@ -88,22 +88,7 @@ const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, ui
 	return found == PFS_NONE ? NULL : &self->group[found];
 }
 
-/* ---- sums; unsigned inside, for those of a hostile box may overflow ---- */
-
-static void raise_by(int64_t *value, int64_t by)
-{
-	*value = (int64_t)((uint64_t)*value + (uint64_t)by);
-}
-
-static int64_t less(int64_t one, int64_t other)
-{
-	return (int64_t)((uint64_t)one - (uint64_t)other);
-}
-
-static int64_t larger(int64_t one, int64_t other)
-{
-	return one > other ? one : other;
-}
+/* ---- sums ---- */
 
 static int64_t smaller(int64_t one, int64_t other)
 {
@@ -112,28 +97,28 @@ static int64_t smaller(int64_t one, int64_t other)
 
 static void add_marks(struct pfs_seen_marks *to, const struct pfs_seen_marks *from)
 {
-	raise_by(&to->high_count, from->high_count);
-	raise_by(&to->high_bytes, from->high_bytes);
-	raise_by(&to->low_count, from->low_count);
-	raise_by(&to->low_bytes, from->low_bytes);
+	pfs_raise_by(&to->high_count, from->high_count);
+	pfs_raise_by(&to->high_bytes, from->high_bytes);
+	pfs_raise_by(&to->low_count, from->low_count);
+	pfs_raise_by(&to->low_bytes, from->low_bytes);
 }
 
 static void add_cell_sums(struct pfs_reader_group *group, const struct pfs_seen_cell *cell)
 {
-	raise_by(&group->allocs, cell->allocs);
-	raise_by(&group->frees, cell->frees);
-	raise_by(&group->alloc_bytes, cell->alloc_bytes);
-	raise_by(&group->free_bytes, cell->free_bytes);
+	pfs_raise_by(&group->allocs, cell->allocs);
+	pfs_raise_by(&group->frees, cell->frees);
+	pfs_raise_by(&group->alloc_bytes, cell->alloc_bytes);
+	pfs_raise_by(&group->free_bytes, cell->free_bytes);
 }
 
-/* A thread's marks and its current value, which may just have passed them. */
+/* A thread's marks, extended by its current value, which may just have passed them. */
 static struct pfs_seen_marks marks_of_thread(const struct pfs_seen_cell *cell, int table)
 {
 	struct pfs_seen_marks marks = cell->marks[table];
-	int64_t count = less(cell->allocs, cell->frees);
-	int64_t bytes = less(cell->alloc_bytes, cell->free_bytes);
-	marks.high_count = larger(marks.high_count, count);
-	marks.high_bytes = larger(marks.high_bytes, bytes);
+	int64_t count = pfs_less(cell->allocs, cell->frees);
+	int64_t bytes = pfs_less(cell->alloc_bytes, cell->free_bytes);
+	marks.high_count = pfs_larger(marks.high_count, count);
+	marks.high_bytes = pfs_larger(marks.high_bytes, bytes);
 	marks.low_count = smaller(marks.low_count, count);
 	marks.low_bytes = smaller(marks.low_bytes, bytes);
 	return marks;
@@ -147,22 +132,23 @@ static void add_thread_cell(struct pfs_reader_group *group, const struct pfs_see
 	add_marks(&group->marks, &marks);
 }
 
-/* Marks of whoever is above threads: of those below, and of the own cell. */
+/* Marks of a row above the threads: the sum of those below, and those of its own cell. */
 struct party {
 	struct pfs_seen_marks below, own;
 };
 
-/* There is one for each row at most; of a damaged box the last counts. What it has now was there,
- * too, whatever its marks say; and may be below zero under rules that are not exact. */
+/* Each row has at most one such cell; in a damaged box the last one counts. The high mark is at
+ * least the current value, whatever the marks say. It may be below zero under other rules than
+ * exact. */
 static void add_own_marks(struct party *party, const struct pfs_seen_cell *cell, int table)
 {
-	int64_t count = less(cell->allocs, cell->frees);
-	int64_t bytes = less(cell->alloc_bytes, cell->free_bytes);
+	int64_t count = pfs_less(cell->allocs, cell->frees);
+	int64_t bytes = pfs_less(cell->alloc_bytes, cell->free_bytes);
 	party->own = cell->marks[table];
-	party->own.high_count = larger(party->own.high_count, count);
-	party->own.high_bytes = larger(party->own.high_bytes, bytes);
-	raise_by(&party->below.low_count, smaller(0, count));
-	raise_by(&party->below.low_bytes, smaller(0, bytes));
+	party->own.high_count = pfs_larger(party->own.high_count, count);
+	party->own.high_bytes = pfs_larger(party->own.high_bytes, bytes);
+	pfs_raise_by(&party->below.low_count, smaller(0, count));
+	pfs_raise_by(&party->below.low_bytes, smaller(0, bytes));
 }
 
 static void add_marks_below(struct party *party, const struct pfs_seen_cell *cell, int table)
@@ -174,20 +160,20 @@ static void add_marks_below(struct party *party, const struct pfs_seen_cell *cel
 static struct pfs_seen_marks marks_of_party(const struct party *party)
 {
 	struct pfs_seen_marks marks = party->below;
-	raise_by(&marks.high_count, party->own.high_count);
-	raise_by(&marks.high_bytes, party->own.high_bytes);
-	marks.high_count = larger(marks.high_count, party->own.low_count);
-	marks.high_bytes = larger(marks.high_bytes, party->own.low_bytes);
+	pfs_raise_by(&marks.high_count, party->own.high_count);
+	pfs_raise_by(&marks.high_bytes, party->own.high_bytes);
+	marks.high_count = pfs_larger(marks.high_count, party->own.low_count);
+	marks.high_bytes = pfs_larger(marks.high_bytes, party->own.low_bytes);
 	return marks;
 }
 
 /* ---- tables ---- */
 
-/* While rows are made. */
+/* State while rows are computed. */
 struct making {
 	struct pfs_snapshot *snapshot;
 	struct party (*accounts)[PFS_TABLES]; /* by the accounts' groups */
-	uint32_t *others;                     /* cells that are in no account's row */
+	uint32_t *others;                     /* indices of cells in no account's row */
 	uint64_t other_count;
 };
 
@@ -206,7 +192,7 @@ static void add_to_account(struct making *self, const struct pfs_seen_cell *cell
 	}
 }
 
-/* Threads and accounts, and what is left for those above. */
+/* Computes the rows of threads and accounts; collects the cells left for the levels above. */
 static void sort_cells(struct making *self)
 {
 	const struct pfs_seen_cells *cells = &self->snapshot->rows->cells;
@@ -245,7 +231,7 @@ static bool is_missed(const struct pfs_snapshot *snapshot, int table, uint32_t w
 					 : snapshot->rows->is_missed;
 }
 
-/* Of users, hosts, global: their own cells, and those of threads without an account. */
+/* For users, hosts and global: adds their own cells, and those of threads without an account. */
 static void add_cells_above(const struct making *self, int table, struct party *parties)
 {
 	struct pfs_groups *groups = &self->snapshot->rows->tables[table];
@@ -281,10 +267,10 @@ static void add_accounts_above(const struct making *self, int table)
 			continue;
 		struct pfs_reader_group *to = pfs_groups_have(groups, who, from->instrument);
 		struct pfs_seen_marks marks = marks_of_party(&self->accounts[i][table]);
-		raise_by(&to->allocs, from->allocs);
-		raise_by(&to->frees, from->frees);
-		raise_by(&to->alloc_bytes, from->alloc_bytes);
-		raise_by(&to->free_bytes, from->free_bytes);
+		pfs_raise_by(&to->allocs, from->allocs);
+		pfs_raise_by(&to->frees, from->frees);
+		pfs_raise_by(&to->alloc_bytes, from->alloc_bytes);
+		pfs_raise_by(&to->free_bytes, from->free_bytes);
 		add_marks(&to->marks, &marks);
 		to->is_missed |= from->is_missed;
 	}
@@ -392,7 +378,7 @@ void pfs_rows_free(struct pfs_snapshot_rows *rows)
 	free(rows);
 }
 
-/* ---- for whoever asks ---- */
+/* ---- calls of reader.h ---- */
 
 uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_box_table table)
 {
@@ -405,16 +391,16 @@ uint64_t pfs_snapshot_row_count(const struct pfs_snapshot *snapshot, enum pfs_bo
 
 static void fill(struct pfs_row *row, const struct pfs_reader_group *group)
 {
-	row->count_alloc = less(group->allocs, group->base_count);
-	row->count_free = less(group->frees, group->base_count);
-	row->bytes_alloc = less(group->alloc_bytes, group->base_bytes);
-	row->bytes_free = less(group->free_bytes, group->base_bytes);
-	row->current_count = less(group->allocs, group->frees);
-	row->current_bytes = less(group->alloc_bytes, group->free_bytes);
+	row->count_alloc = pfs_less(group->allocs, group->base_count);
+	row->count_free = pfs_less(group->frees, group->base_count);
+	row->bytes_alloc = pfs_less(group->alloc_bytes, group->base_bytes);
+	row->bytes_free = pfs_less(group->free_bytes, group->base_bytes);
+	row->current_count = pfs_less(group->allocs, group->frees);
+	row->current_bytes = pfs_less(group->alloc_bytes, group->free_bytes);
 	row->low_count = smaller(group->marks.low_count, row->current_count);
 	row->low_bytes = smaller(group->marks.low_bytes, row->current_bytes);
-	row->high_count = larger(group->marks.high_count, row->current_count);
-	row->high_bytes = larger(group->marks.high_bytes, row->current_bytes);
+	row->high_count = pfs_larger(group->marks.high_count, row->current_count);
+	row->high_bytes = pfs_larger(group->marks.high_bytes, row->current_bytes);
 }
 
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,

@@ -1,16 +1,17 @@
 /*
- * reader_snapshot.c - a snapshot: first whoever is there, then the cells, then what of it stayed as
- * it was meanwhile.
+ * reader_snapshot.c - take a snapshot: threads and accounts, then the cells; check what has
+ * changed.
  *
- * Sums move between cells when a life ends. Accounts say so (moves is odd meanwhile): an account
- * whose moves changed while its cells were read has them read again, some times; then its rows are
- * taken as they are, and counted as missed. What is in use of it (CURRENT) is right even then, for
- * what moves is even.
+ * When a life ends, its sums move between cells, and the account's `moves` is odd during that. If
+ * `moves` changed while an account's cells were read, they are read again, up to a limit; then the
+ * rows are taken as they are and counted as missed. CURRENT is right even then, because allocations
+ * and frees that move are equal.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/now.h"
 #include "reader_inside.h"
 
 #define MOVES_TRIES 6
@@ -25,28 +26,21 @@ static uint64_t moves_of(const struct pfs_taking *take, enum pfs_box_kind kind, 
 	return pfs_load_acquire(&record->moves); /* [RB1] acquire */
 }
 
-static uint64_t *all_moves(const struct pfs_taking *take, enum pfs_box_kind kind,
-			   const struct pfs_seen_account *accounts, uint32_t count)
-{
-	uint64_t *moves = malloc((count + 1) * sizeof(*moves));
-	for (uint32_t i = 0; moves != NULL && i < count; i++)
-		moves[i] = moves_of(take, kind, accounts[i].number);
-	return moves;
-}
-
 static bool note_moves(struct pfs_taking *take)
 {
-	const struct pfs_snapshot *snapshot = take->snapshot;
 	struct pfs_box_head *head = pfs_reader_head(take->reader);
-	free(take->account_moves);
-	free(take->user_moves);
-	free(take->host_moves);
 	take->moves = pfs_load_acquire(&head->moves); /* [RB1] acquire */
-	take->account_moves = all_moves(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-					snapshot->account_count);
-	take->user_moves = all_moves(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count);
-	take->host_moves = all_moves(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count);
-	return take->account_moves != NULL && take->user_moves != NULL && take->host_moves != NULL;
+	for (int party = 0; party < PFS_PARTIES; party++) {
+		struct pfs_parties parties = pfs_parties_at(take->snapshot, party);
+		uint64_t *moves = malloc((*parties.count + 1) * sizeof(*moves));
+		for (uint32_t i = 0; moves != NULL && i < *parties.count; i++)
+			moves[i] = moves_of(take, parties.kind, (*parties.first)[i].number);
+		free(take->party_moves[party]);
+		take->party_moves[party] = moves;
+		if (moves == NULL)
+			return false;
+	}
+	return true;
 }
 
 static bool moved(uint64_t before, uint64_t now)
@@ -54,30 +48,26 @@ static bool moved(uint64_t before, uint64_t now)
 	return before != now || (before & 1) != 0;
 }
 
-/* How many of them did. */
-static uint32_t mark_missed(const struct pfs_taking *take, enum pfs_box_kind kind,
-			    struct pfs_seen_account *accounts, uint32_t count,
-			    const uint64_t *before)
+/* Returns how many moved. */
+static uint32_t mark_missed(const struct pfs_taking *take, int party)
 {
+	struct pfs_parties parties = pfs_parties_at(take->snapshot, party);
 	uint32_t missed = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		accounts[i].is_missed = moved(before[i], moves_of(take, kind, accounts[i].number));
-		missed += accounts[i].is_missed;
+	for (uint32_t i = 0; i < *parties.count; i++) {
+		struct pfs_seen_account *one = &(*parties.first)[i];
+		one->is_missed = moved(take->party_moves[party][i],
+				       moves_of(take, parties.kind, one->number));
+		missed += one->is_missed;
 	}
 	return missed;
 }
 
-/* Whose cells are to be read again; false: nobody's. */
+/* Finds the accounts whose cells must be read again; false: none. */
 static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted)
 {
 	struct pfs_snapshot *snapshot = take->snapshot;
 	struct pfs_box_head *head = pfs_reader_head(take->reader);
-	uint32_t above = mark_missed(take, PFS_BOX_USERS, snapshot->users, snapshot->user_count,
-				     take->user_moves) +
-			 mark_missed(take, PFS_BOX_HOSTS, snapshot->hosts, snapshot->host_count,
-				     take->host_moves);
-	uint32_t below = mark_missed(take, PFS_BOX_ACCOUNTS, snapshot->accounts,
-				     snapshot->account_count, take->account_moves);
+	uint32_t above = mark_missed(take, 1) + mark_missed(take, 2), below = mark_missed(take, 0);
 	/* relaxed: ordered behind the cells by their own acquires, [L6]. */
 	snapshot->rows->is_missed = moved(take->moves, pfs_load_relaxed(&head->moves));
 	wanted->all = snapshot->rows->is_missed || above != 0;
@@ -89,7 +79,7 @@ static bool find_missed(struct pfs_taking *take, struct pfs_cells_wanted *wanted
 	return wanted->all || below != 0;
 }
 
-/* What will be read again is forgotten. */
+/* Removes the cells that will be read again. */
 static void forget(struct pfs_seen_cells *cells, const struct pfs_cells_wanted *wanted)
 {
 	uint64_t kept = 0;
@@ -154,7 +144,7 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 		return false;
 	pfs_keep_living(take);
 	pfs_resolve_people(take);
-	/* After the cells, for instruments stay: all that cells name are there. */
+	/* After the cells: instruments are never removed, so all that cells name exist. */
 	if (!pfs_take_instruments(take) ||
 	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0) ||
 	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
@@ -180,7 +170,7 @@ static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
 		return NULL;
 	struct pfs_box_head *head = pfs_reader_head(reader);
 	snapshot->info = reader->info;
-	snapshot->taken_realtime_ns = pfs_realtime_ns();
+	snapshot->taken_realtime_ns = pfs_now_ns(CLOCK_REALTIME);
 	for (int i = 0; i < PFS_LOSTS; i++)
 		/* relaxed: counts. */
 		snapshot->lost[i] = pfs_load_relaxed(&head->lost[i]);
@@ -189,9 +179,8 @@ static struct pfs_snapshot *take_once(struct pfs_reader *reader, unsigned parts)
 	if ((parts & PFS_SNAPSHOT_ROWS) != 0)
 		fine = (snapshot->rows = calloc(1, sizeof(*snapshot->rows))) != NULL;
 	fine = fine && take_parts(&take, parts);
-	free(take.account_moves);
-	free(take.user_moves);
-	free(take.host_moves);
+	for (int party = 0; party < PFS_PARTIES; party++)
+		free(take.party_moves[party]);
 	free(take.wanted);
 	if (!fine) {
 		pfs_snapshot_free(snapshot);
@@ -222,7 +211,7 @@ struct pfs_snapshot *pfs_snapshot_take_locked(struct pfs_reader *self, unsigned 
 struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,
 				       struct pfs_message *message)
 {
-	/* Where nobody ever truncated, there is none, and none is needed. */
+	/* If no table was ever truncated, there is no lock file, and none is needed. */
 	int lock = self->is_copy ? -1 : pfs_tools_lock(self, false, NULL);
 	struct pfs_snapshot *snapshot = pfs_snapshot_take_locked(self, parts, message);
 	pfs_tools_unlock(lock);

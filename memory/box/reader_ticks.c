@@ -1,5 +1,5 @@
 /*
- * reader_ticks.c - the ring of ticks, who maps memory itself, and where files are mapped.
+ * reader_ticks.c - read the ring of ticks, the libraries that map memory, and the mapped files.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static uint64_t ticks_kept(const struct pfs_reader *reader)
 	return room < PFS_BOX_TICKS_KEPT ? 0 : PFS_BOX_TICKS_KEPT;
 }
 
-/* Tick n, if it is that. */
+/* Reads tick n; false: the entry has another tick. */
 static bool read_tick(const struct pfs_reader *reader, uint64_t n, struct pfs_box_tick *tick)
 {
 	pfs_reader_array(reader, PFS_BOX_TICKS, (n - 1) % PFS_BOX_TICKS_KEPT * sizeof(*tick), tick,
@@ -25,8 +25,8 @@ static bool read_tick(const struct pfs_reader *reader, uint64_t n, struct pfs_bo
 	return tick->number == n;
 }
 
-/* The last ones; the next is written over the oldest of the ring, which is therefore left out, as
- * are those that were written over while they were read. */
+/* Reads the last ticks, without the oldest of the ring, which the next tick overwrites, and without
+ * those that were overwritten during the read. */
 bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot, bool all)
 {
 	struct pfs_box_head *head = pfs_reader_head(reader);
@@ -63,7 +63,7 @@ bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapsh
 	return true;
 }
 
-/* Who maps memory itself; the first without a name is the end. */
+/* The libraries that map memory; the first entry without a name is the end. */
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
 {
 	uint64_t room = reader->regions[PFS_BOX_MAPPERS].bytes / sizeof(struct pfs_box_mapper);
@@ -83,7 +83,7 @@ bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snap
 	return true;
 }
 
-/* In the order of loading; the first that has no place in memory is the end. */
+/* In the order of loading; the first entry without an end address is the end. */
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
 {
 	uint64_t room = reader->regions[PFS_BOX_MODULES].bytes / sizeof(struct pfs_box_module);

@@ -1,10 +1,9 @@
 /*
- * reader_write.c - all that a reader writes: the baseline of a TRUNCATE, ENABLED, and whether
- * samples are taken.
+ * reader_write.c - all that a reader writes: baselines of TRUNCATE, ENABLED, limits, the profile.
  *
- * A base is valid when its epoch is control.truncates of its table; so all are written before that
- * is raised, and a half-written TRUNCATE is none. Pages for them are asked for before the first is
- * changed: a full file system changes nothing.
+ * A base is valid if its epoch equals control.truncates of its table. All bases are written before
+ * that is raised, so a half-written TRUNCATE has no effect. Their pages are allocated before the
+ * first base is changed, so a full file system changes nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "memory/box/reader_profile.h"
 #include "reader_inside.h"
 
@@ -21,13 +21,12 @@ struct writer {
 	const struct pfs_snapshot *snapshot;
 	int file;
 	struct pfs_box_control *control;
-	bool only_room;    /* the first time: pages are asked for, nothing is changed */
-	uint64_t page;     /* the last one that was asked for */
-	uint64_t batch_at; /* in the file: where what waits to be written goes */
+	bool only_room;    /* first pass: allocate pages, change nothing */
+	uint64_t page;     /* the last page allocated */
+	uint64_t batch_at; /* file offset of the batch */
 	size_t batch_bytes;
 	uint8_t batch[32 * 1024];
-	struct pfs_reader_window window; /* of the cells' bases; each is read once, before it is
-					    written */
+	struct pfs_reader_window window; /* of cells' bases, read before written */
 };
 
 static bool open_writer(struct writer *self, struct pfs_reader *reader, struct pfs_message *message)
@@ -60,7 +59,7 @@ static void close_writer(struct writer *self)
 	(void)close(self->file);
 }
 
-/* Never 0: that is what a thread that never looked has. */
+/* Never 0: that marks a thread that never looked. */
 static void raise_generation(const struct writer *self)
 {
 	pfs_box_announce(self->control);
@@ -90,7 +89,7 @@ bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message)
 	struct writer writer;
 	if (!open_writer(&writer, self, message))
 		return false;
-	/* relaxed: a count, which a tick looks at; the file is there already. */
+	/* relaxed: a count that the ticker reads; the file already exists. */
 	(void)pfs_fetch_add_relaxed(&writer.control->walks, 1);
 	close_writer(&writer);
 	return true;
@@ -105,7 +104,7 @@ bool pfs_reader_limit(struct pfs_reader *self, uint32_t number, uint64_t limit_b
 				  self->info.path);
 	if (!open_writer(&writer, self, message))
 		return false;
-	/* relaxed: adds look at it, each. */
+	/* relaxed: every add reads it. */
 	pfs_store_relaxed(&writer.control->owner_limits[number],
 			  limit_bytes != UINT64_MAX ? limit_bytes + 1 : UINT64_MAX);
 	close_writer(&writer);
@@ -159,7 +158,7 @@ bool pfs_profile_switch(struct pfs_reader *self, bool active, unsigned lg,
 
 /* ---- TRUNCATE ---- */
 
-/* Tables that go with a table, itself included. */
+/* Is the inner table truncated with the table? True for itself. */
 static bool goes_with(int inner, int table)
 {
 	switch (table) {
@@ -185,7 +184,7 @@ static bool write_at(const struct writer *self, const void *from, size_t bytes, 
 	return false;
 }
 
-/* A system call for each entry was most of what a TRUNCATE of many rows took. */
+/* Writes in batches: a system call for each entry took most of the time of a TRUNCATE. */
 static bool flush(struct writer *self)
 {
 	size_t bytes = self->batch_bytes;
@@ -205,7 +204,7 @@ static bool write_later(struct writer *self, const void *from, size_t bytes, uin
 	return true;
 }
 
-/* One entry of an array of the readers; the first time only the pages that it lies in. */
+/* Writes an entry of an array of the readers; in the first pass only allocates its pages. */
 static bool put(struct writer *self, enum pfs_box_kind kind, const void *entry, size_t bytes,
 		uint64_t number)
 {
@@ -278,7 +277,7 @@ static bool put_all(struct writer *self, int table, bool only_room)
 
 static void raise_epochs(const struct writer *self, int table)
 {
-	uint64_t now = pfs_realtime_ns();
+	uint64_t now = pfs_now_ns(CLOCK_REALTIME);
 	for (int t = 0; t < PFS_TABLES; t++) {
 		if (!goes_with(t, table))
 			continue;

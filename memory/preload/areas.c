@@ -38,7 +38,7 @@ static void read_line(char *line, void (*call)(const struct pfs_area *area, void
 		call(&area, context);
 }
 
-/* A line that is longer than there is room for has a name that is cut. */
+/* The name in a line longer than the buffer is truncated. */
 static bool read_all(int file, char *text, size_t text_bytes,
 		     void (*call)(const struct pfs_area *area, void *context), void *context)
 {

@@ -1,7 +1,7 @@
 /*
- * closes.c - dlclose, so that the profile knows that a file may have gone: at its addresses another
- * one may come, and stacks by the same addresses are then other stacks. What it does is the
- * loader's. (dlopen is left alone: what it does depends on who calls it.)
+ * closes.c - dlclose, which calls the loader's, then tells the profile that a file may be unmapped.
+ * Another file may be mapped at its addresses, and then the same addresses mean another stack.
+ * (dlopen is not replaced: its behaviour depends on its caller's address.)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ typedef int closes(void *file);
 
 __attribute__((visibility("default"))) int dlclose(void *file)
 {
-	/* relaxed: whoever finds it finds the same. */
+	/* relaxed: every thread finds the same function. */
 	static _Atomic(closes *) found;
 	closes *next = pfs_load_relaxed(&found); /* relaxed: as above */
 	if (next == NULL) {

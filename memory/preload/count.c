@@ -1,6 +1,6 @@
 /*
- * count.c - blocks are counted where that is not quick: a new site, a mark that rises, a large
- * block, another thread's block; and the calls that are no malloc and no free.
+ * count.c - the slow paths of counting: a new site, a mark that rises, a large block, another
+ * thread's block; and all calls other than malloc and free.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,8 +15,8 @@ const char pfs_conf_needs_tags = 1;
 
 /* ---- tags ---- */
 
-/* What counts as asked for: a small block with more slack than a tag has room for was asked for
- * with an alignment, and counts as larger. */
+/* The size to count. A small block with more slack than fits a tag was allocated with an alignment;
+ * it counts as larger than requested. */
 static uint64_t bytes_to_count(struct pfs_extent *extent, size_t size_bytes)
 {
 	if (pfs_tagged_is_large(extent) || extent->block_bytes - size_bytes <= PFS_SLACK_MOST)
@@ -27,7 +27,7 @@ static uint64_t bytes_to_count(struct pfs_extent *extent, size_t size_bytes)
 static void write_tag(struct pfs_extent *extent, const void *block, uint32_t whose, uint64_t bytes)
 {
 	uint32_t *tag = pfs_tag_at(extent, block);
-	if (tag == NULL) /* a mistake of the program's, that will be noticed */
+	if (tag == NULL) /* an error of the program, which the allocator will report */
 		return;
 	if (pfs_tagged_is_large(extent)) {
 		extent->asked_bytes = bytes;
@@ -39,8 +39,8 @@ static void write_tag(struct pfs_extent *extent, const void *block, uint32_t who
 
 /* ---- allocated ---- */
 
-/* What a site knows a caller as. With another rule than exact, or a limit, no quick
- * way may find it. */
+/* The address under which a site stores a caller. With a rule other than exact, or with a limit, it
+ * is inverted, so that the fast path does not find it. */
 static uintptr_t address_of(const struct pfs_counter *counter, const void *caller)
 {
 	bool is_quick = pfs_program.is_exact && !counter->thread->is_limited;
@@ -54,7 +54,7 @@ static pfs_memory_key key_of(const struct pfs_counter *counter, const struct pfs
 							    : pfs_site_key(caller);
 }
 
-/* Whom the tag of a block names that was just debited to a cell: that, or the block's sample. */
+/* What the tag of a block just debited to a cell names: the cell, or the block's sample. */
 static const struct pfs_cell *sample_or_cell(struct pfs_memory_thread *thread,
 					     struct pfs_cell *cell, const void *block,
 					     uint64_t bytes, const struct pfs_stack_from *from)
@@ -65,7 +65,7 @@ static const struct pfs_cell *sample_or_cell(struct pfs_memory_thread *thread,
 	return sample != NULL ? sample : cell;
 }
 
-/* Inside. False: a limit refuses it. */
+/* Counts a block; called inside the accounts. False: a limit refuses it. */
 static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const void *block,
 		  size_t size_bytes, const struct pfs_stack_from *from)
 {
@@ -86,7 +86,7 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	uintptr_t part = (uintptr_t)block >> PFS_MAP_PART_BITS;
 	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
 	pfs_own.entries = pfs_load_relaxed(&pfs_map_root[part])->entries; /* relaxed: as ever */
-	site->cell->tag = pfs_cell_tag(site->cell); /* before it is first looked at */
+	site->cell->tag = pfs_cell_tag(site->cell);                       /* before its first use */
 	pfs_own.last_tag = site->cell->tag;
 	pfs_own.last_cell = site->cell;
 	write_tag(extent, block,
@@ -96,9 +96,9 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 }
 
 /*
- * Where a call came from, of a function whose frame is given. If it returns to the program, it was
- * called, or jumped to, in the place of malloc: then malloc's own frame is gone, every register
- * that it had to keep is as it was, and the frame pointer is that of the program's caller.
+ * Where the stack of a call begins, given the frame of the current function. If that returns to the
+ * program, it was called instead of malloc, or by a tail call from malloc. Then malloc has no
+ * frame, the callee-saved registers are the caller's, and so is the frame pointer.
  */
 static struct pfs_stack_from from_of(const void *frame, const void *returns_to, const void *caller)
 {
@@ -130,12 +130,7 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	return block;
 }
 
-void *pfs_count_any(void *block, size_t size_bytes, const void *caller)
-{
-	return pfs_count_slow(block, size_bytes, caller);
-}
-
-/* The ring was entered, and has none; or the block is large. */
+/* The ring is empty, or the block is large. */
 void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 {
 	return pfs_count(pfs_malloc_slow(size_bytes), size_bytes, caller);
@@ -183,7 +178,7 @@ void pfs_counted_resized(void)
 static void credit(uint32_t tag, uint64_t bytes)
 {
 	struct pfs_memory_note note = { tag >> PFS_SLACK_BITS, 0 };
-	if (pfs_program.is_exact) { /* enters nothing, and needs no life */
+	if (pfs_program.is_exact) { /* does not enter the accounts, and needs no life */
 		struct pfs_cell *cell = pfs_tag_cell(tag);
 		struct pfs_box_sample *sample = pfs_sample_of(cell);
 		if (sample != NULL)
@@ -203,8 +198,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 	errno = errno_before;
 }
 
-/* A block that was never counted goes. Those of the accounts themselves, which are inside then, are
- * none of these. */
+/* Notes a free of an uncounted block, except the accounts' own, which are freed inside them. */
 static void note_uncounted(void)
 {
 	if (pfs_own.counter != &pfs_counter_none)
@@ -217,8 +211,8 @@ void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
 	if (value != 0 && pfs_program.is_exact && pfs_sample_of(pfs_tag_cell(value)) == NULL) {
-		/* The tag's line is the other processor's, and a locked addition waits for all
-		 * stores before it: so this one comes after. */
+		/* The tag's cache line is at the other processor, and a locked addition waits for
+		 * all earlier stores. So clear the tag after it. */
 		struct pfs_cell *cell = pfs_tag_cell(value);
 		if (pfs_cell_credit_foreign(cell, bytes))
 			pfs_cell_finish(pfs_program.books, cell);
@@ -270,7 +264,7 @@ bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved
 	return moved != NULL;
 }
 
-/* Large, none at all, or a mistake, which the allocator names. */
+/* A large block, NULL, or an invalid pointer, which the allocator reports. */
 void pfs_counted_free_other(void *block)
 {
 	struct pfs_counted_block lifted = { .tag = NULL };
@@ -286,12 +280,11 @@ void pfs_counted_free_other(void *block)
 
 void *pfs_front_calloc(size_t number, size_t size_bytes, const void *caller)
 {
-	/* A product that is too large is no block. */
+	/* If the product overflows, the block is NULL. */
 	return pfs_count(pfs_calloc(number, size_bytes), number * size_bytes, caller);
 }
 
-/* What was not counted when it was allocated is not counted now; the rest is the caller's from now
- * on. */
+/* An uncounted block stays uncounted. A counted one is the caller's from now on. */
 void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 {
 	if (block == NULL)
@@ -325,13 +318,13 @@ void *pfs_front_reallocarray(void *block, size_t number, size_t size_bytes, cons
 
 void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *caller)
 {
-	return pfs_count_any(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
+	return pfs_count_slow(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
 }
 
 static int count_at(void **block, size_t size_bytes, const void *caller)
 {
 	int errno_before = errno;
-	if (pfs_count_any(*block, size_bytes, caller) != NULL)
+	if (pfs_count_slow(*block, size_bytes, caller) != NULL)
 		return 0;
 	errno = errno_before;
 	*block = NULL;

@@ -1,26 +1,27 @@
 /*
- * counted.h - malloc and free that count each block, in the place of front.h's plain ones: a
- * block's tag, beside its slab, says whose it is.
+ * counted.h - malloc and free that count each block, instead of those of front.h. A block's tag,
+ * stored beside its slab, names the block's cell.
  *
- * tag      place of a cell << 11 | slack. The place is its distance from the cells' begin in units
- *          of 128 bytes, plus 3, so that a cell would fit before the first: it is nobody's, of the
- *          tag 0. The slack is what the block's class has more than was asked for,
- *          which is less than 2048 for every small class; 0: the block is not counted. Of a large
- *          block the extent says what was asked for.
- * site     who calls, as an address: each thread knows its cells of some of them.
+ * tag      place of a cell << 11 | slack. The place is the distance from the start of the cells in
+ *          units of 128 bytes, plus 3. So a dummy cell fits before the first one; tag 0 names it,
+ *          and means that the block is not counted. The slack is the class size minus the requested
+ *          size, less than 2048 for every small class. The extent of a large block stores the
+ *          requested size.
+ * site     the address of a caller; each thread caches the cells of some sites.
  *
  * Invariants
- *	[TG1] a free block's tag is 0: a new slab's are, and who frees a block clears it before the
- *	     allocator has it. So what is allocated while the thread does not count has tag 0 by
- *	     itself, and a block that is freed twice, one after the other, is credited once. Two
- *	     frees of it at one moment may both be credited: the allocator names the mistake.
- *	[TG2] while a thread is inside the accounts its counter is pfs_counter_none, which knows
- *	     no site and owns no cell: what they allocate themselves is not counted, and they are
- *	     not entered twice.
- *	[TG3] the accounts are entered with no lock of the allocator held.
- *	[TG4] pfs_own.last_cell is the calling thread's own, and last_tag its tag without slack; or
- *	     last_tag is PFS_NO_TAG. It is set when a site is met anew, and given up at the first
- *	     free of a block of another cell: a thread that uses several does without.
+ *	[TG1] a free block's tag is 0: the tags of a new slab are 0, and a free clears the tag
+ *	     before the allocator gets the block. So a block allocated while the thread does not
+ *	     count has tag 0, and a double free is credited once. Two concurrent frees of a block
+ *	     may both be credited; the allocator reports the error.
+ *	[TG2] while a thread is inside the accounts its counter is pfs_counter_none, which has no
+ *	     sites and owns no cells. So the accounts' own allocations are not counted, and the
+ *	     accounts are not entered twice.
+ *	[TG3] a thread that enters the accounts holds no lock of the allocator.
+ *	[TG4] pfs_own.last_cell belongs to the calling thread, and last_tag is its tag without
+ *	     slack; or last_tag is PFS_NO_TAG. Both are set when a site is new, and last_tag is
+ *	     reset at the first free of a block of another cell: a thread that uses several cells
+ *	     does not profit from it.
  */
 #ifndef PFS_PRELOAD_COUNTED_H
 #define PFS_PRELOAD_COUNTED_H
@@ -40,9 +41,9 @@ struct pfs_site {
 	struct pfs_cell *cell;
 };
 
-/* What a thread counts with. */
+/* A thread's state for counting. */
 struct pfs_counter {
-	uint32_t reference;  /* of its life; PFS_NOBODY: none */
+	uint32_t reference;  /* of the thread's life; PFS_NOBODY: none */
 	uint32_t generation; /* of the box, when it last looked */
 	uint32_t slow_calls;
 	uint8_t end_rounds;
@@ -52,20 +53,20 @@ struct pfs_counter {
 	struct pfs_site sites[PFS_SITES];
 };
 #define PFS_NOBODY UINT32_MAX
-#define PFS_NO_TAG UINT32_MAX /* of a place beyond all cells */
+#define PFS_NO_TAG UINT32_MAX /* names a place after all cells */
 
-/* What a thread has while it does not count. */
+/* The counter of a thread while it does not count. */
 extern struct pfs_counter pfs_counter_none __attribute__((visibility("hidden")));
 
-/* Of the process; written once, before the first block is counted. */
+/* Per process; written once, before the first block is counted. */
 struct pfs_counting {
-	char *cells; /* of the box, less PFS_PLACES_BEFORE; another rule than exact: zeroes */
+	char *cells; /* of the box, minus PFS_PLACES_BEFORE; with a rule other than exact: zeroes */
 	_Atomic(uint32_t) *generation;
 };
 extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
 
-/* The slow ways; block is a new one that was not counted yet (NULL is fine), and comes back;
- * or NULL, and it is freed, where a limit refuses it. */
+/* The slow paths. block is new and not counted yet, or NULL; it is returned, or freed and NULL
+ * returned if a limit refuses it. */
 PFS_COLD void *pfs_count_slow(void *block, size_t size_bytes, const void *caller);
 PFS_COLD void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller);
 PFS_COLD void pfs_counted_free_other(void *block);
@@ -83,14 +84,14 @@ static inline struct pfs_cell *pfs_tag_cell(uint32_t tag)
 	return (struct pfs_cell *)(void *)(pfs_counting.cells + ((size_t)place << PFS_PLACE_BITS));
 }
 
-/* The tag without slack; a cell has its own, once a site knows it. */
+/* The tag without slack. cell->tag caches it once a site has the cell. */
 static inline uint32_t pfs_cell_tag(const struct pfs_cell *cell)
 {
 	size_t distance = (size_t)((const char *)cell - pfs_counting.cells);
 	return (uint32_t)(distance << (PFS_SLACK_BITS - PFS_PLACE_BITS));
 }
 
-/* pfs_map_entry with a guess, which the processor follows while it still waits for the block. */
+/* pfs_map_entry with a predicted page table, which is known before the block. */
 static inline uint64_t pfs_counted_entry(const void *block)
 {
 	uintptr_t page = ((uintptr_t)block >> PFS_OS_PAGE_BITS) - pfs_own.first_page;
@@ -106,7 +107,7 @@ static inline uint32_t *pfs_slab_tag(const struct pfs_extent *slab, const void *
 	return &slab->tags[product >> 32];
 }
 
-/* A new block of a slab, if the thread knows the caller's cell; false: not counted. */
+/* Counts a new block of a slab, if the thread's sites have the caller; false: not counted. */
 static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_bytes,
 				   const void *caller)
 {
@@ -122,7 +123,7 @@ static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_byte
 	return true;
 }
 
-/* A new block; its slack is one that a tag has room for. */
+/* Counts a new block whose slack fits a tag. */
 static inline void *pfs_count(void *block, size_t size_bytes, const void *caller)
 {
 	uint64_t entry = pfs_map_entry(block);
@@ -180,10 +181,10 @@ void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *call
 int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
 			     const void *caller);
 
-/* ---- for calls that have ways of their own (jemalloc.c) ---- */
+/* ---- for calls with their own allocator functions (jemalloc.c) ---- */
 
-/* A block that was counted, before something is done with it that may move it: it has no tag then.
- * And after: as it was, or with another size, or freed. */
+/* lift takes the tag off a counted block before an operation that may move it. Afterwards put the
+ * tag back, or credit the block as freed. */
 struct pfs_counted_block {
 	uint32_t *tag; /* NULL: not counted */
 	struct pfs_extent *extent;
@@ -194,14 +195,12 @@ struct pfs_counted_block pfs_counted_lift(const void *block);
 void pfs_counted_put_back(const struct pfs_counted_block *lifted);
 void pfs_counted_credit(const struct pfs_counted_block *lifted);
 
-/* What was lifted has moved, or could not (NULL: it is put back). True: it was counted, and is to
- * be counted anew. */
+/* Ends a lift: credits the old block if it moved, or puts its tag back (moved is NULL). True: it
+ * was counted, so count the new block. */
 bool pfs_counted_moved(const struct pfs_counted_block *lifted, const void *moved);
-/* Ahead of a resize to so many bytes; false: a limit refuses it, and the block is put back. And
- * when it is done, and counted. */
+/* Before a resize; false: a limit refuses it, and the block is put back. pfs_counted_resized is
+ * called after the new block is counted. */
 bool pfs_counted_may_be(const struct pfs_counted_block *lifted, size_t size_bytes);
 void pfs_counted_resized(void);
-/* A new block of any slack. */
-void *pfs_count_any(void *block, size_t size_bytes, const void *caller);
 
 #endif

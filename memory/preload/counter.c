@@ -1,6 +1,6 @@
 /*
- * counter.c - threads begin to count with their first slow call, and end by a destructor of
- * theirs; a thread's account is its pool: its name without what numbers it.
+ * counter.c - a thread begins to count at its first slow call, and ends by a thread-specific
+ * destructor. A thread's account is its pool: the thread's name without its number.
  */
 #define _GNU_SOURCE
 #include "counter.h"
@@ -16,7 +16,7 @@
 #include "pools.h"
 
 #define POOL_HOST "localhost"
-#define END_ROUNDS 2u /* other destructors may still allocate in the first ones */
+#define END_ROUNDS 2u /* other destructors may still allocate in the first rounds */
 
 static pthread_key_t key;
 static bool has_key; /* once */
@@ -29,7 +29,7 @@ static bool is_numbering(char letter)
 	return (letter >= '0' && letter <= '9') || strchr("-_ #:", letter) != NULL;
 }
 
-/* A name without the digits at its end, and without what stood before these. */
+/* A name without the digits at its end and the separators before them. */
 static void pool_of(char *pool, const char *name)
 {
 	size_t length = strlen(name);
@@ -60,7 +60,7 @@ static void begin_life(struct pfs_counter *counter, const char *name)
 	memset(counter->sites, 0, sizeof(counter->sites));
 }
 
-/* A thread may name itself after it has begun: then it works for another pool. */
+/* A thread may be renamed after it has begun; then it joins another pool. */
 static void look_at_name(struct pfs_counter *counter)
 {
 	char name[16], pool[16];
@@ -75,11 +75,11 @@ static void look_at_name(struct pfs_counter *counter)
 
 void pfs_counter_look(struct pfs_counter *counter)
 {
-	/* relaxed: a clock, here. */
+	/* relaxed: used as a clock here. */
 	uint32_t generation = pfs_load_relaxed(pfs_counting.generation);
 	if (generation != counter->generation) {
 		counter->generation = generation;
-		/* A library may have gone, and another one have come to its addresses. */
+		/* A library may have been unloaded, and another one loaded at its addresses. */
 		memset(counter->sites, 0, sizeof(counter->sites));
 		if (!counter->is_main)
 			look_at_name(counter);
@@ -158,7 +158,7 @@ void pfs_counter_leave(struct pfs_counter *counter)
 	pfs_counter_state = PFS_COUNTER_RUNNING;
 }
 
-/* What the thread does from now on is nobody's; what it frees is credited as any. */
+/* Ends the thread's counting. Later allocations are not counted, frees are credited as usual. */
 static void end(void *value)
 {
 	struct pfs_counter *counter = value;
@@ -185,7 +185,7 @@ __attribute__((destructor(102))) static void at_end(void)
 {
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
-		if (pfs_program.books->config.keep) /* nobody else will ask */
+		if (pfs_program.books->config.keep) /* the last chance to measure */
 			pfs_measure();
 		pfs_memory_tick(pfs_program.books);
 		pfs_counter_leave(counter);

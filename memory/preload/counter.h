@@ -1,5 +1,5 @@
 /*
- * counter.h - the inside of the library that counts: a thread's counter, and what it asks for.
+ * counter.h - the inside of libpfsmem: state and functions of the program and of threads.
  */
 #ifndef PFS_PRELOAD_COUNTER_H
 #define PFS_PRELOAD_COUNTER_H
@@ -9,36 +9,35 @@
 #include "counted.h"
 #include "memory/accounts/books.h"
 
-/* Of the process, beside struct pfs_counting. */
+/* Per process, in addition to struct pfs_counting. */
 struct pfs_program {
 	struct pfs_books *books;
 	bool by_site;
 	uint32_t tick_ms; /* 0: none */
 	bool is_exact;    /* the rule */
-	char name[64];    /* of the program's file */
+	char name[64];    /* file name of the program */
 };
 extern struct pfs_program pfs_program;
 
-/* pfs_program_start - open the books, once. False: nothing is counted (now, if *later). */
+/* pfs_program_start - open the books, once. False: nothing is counted; if *later, only for now. */
 bool pfs_program_start(bool *later);
 
-/* The process ends: its box goes, once, and stays mapped. */
+/* At the end of the process: removes the box, once; it stays mapped. */
 void pfs_program_leave(void);
 
 /* The box, if there is one. */
 const struct pfs_box *pfs_program_box(void);
 
 /*
- * pfs_counter_enter - the calling thread goes into the accounts; it begins a life at first.
+ * pfs_counter_enter - the calling thread enters the accounts; the first time it begins a life.
  *
  * Returns   its counter; NULL: it does not count (it is inside already, has ended, or there are no
- *           books), and has nothing to leave.
+ *           books), and must not call pfs_counter_leave.
  */
 struct pfs_counter *pfs_counter_enter(void);
 void pfs_counter_leave(struct pfs_counter *counter);
 
-/* Of the calling thread. volatile: the compiler knows that malloc reads no variable of its
- * caller's. */
+/* The calling thread's state. volatile: compilers assume that malloc reads no variable. */
 enum pfs_counter_state {
 	PFS_COUNTER_NEW,
 	PFS_COUNTER_RUNNING,
@@ -48,34 +47,34 @@ enum pfs_counter_state {
 extern _Thread_local volatile uint8_t pfs_counter_state
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A thread of the library's own: it never counts. */
+/* For threads of the library itself: the calling thread never counts. */
 void pfs_counter_never(void);
 
-/* Now and then, inside: another name of the thread, a tick. */
+/* In slow calls, inside the accounts: checks for a new name of the thread, and for a tick. */
 void pfs_counter_look(struct pfs_counter *counter);
 
-/* A report of a walk: begun (false: another one goes on); the walk itself, inside, or by a thread
- * that never counts, so that nothing that is done there is counted: how many blocks; and its end,
- * written to a file outside of the accounts, or not (NULL). */
+/* A walk report, in three steps. begin: false if another report is in progress. walk: returns the
+ * number of blocks; call it inside the accounts, or in a thread that never counts, so that its own
+ * allocations are not counted. end: outside the accounts; writes the report; or not (NULL). */
 bool pfs_report_begin(void);
 uint64_t pfs_report_walk(void);
 void pfs_report_end(FILE *to);
 
-/* By the thread that ticks: a report of a walk, if one is asked for from outside. */
+/* Called by the ticker: writes a walk report if a reader asked for one. */
 void pfs_walk_if_asked(void);
 
-/* A forked child: whoever walked is not in it. */
+/* In a forked child: a walking thread of the parent does not exist here. */
 void pfs_walk_child(void);
 
-/* pfs_site_key - the instrument of a caller; 0: none. Inside. */
+/* pfs_site_key - the instrument of a caller; 0: none. Call it inside the accounts. */
 pfs_memory_key pfs_site_key(const void *caller);
 void pfs_sites_start(void);
 
-/* The name of a library, from its path: its soname without the version. */
+/* The name of a library from its path: the file name up to ".so". */
 void pfs_site_module(char *name, size_t name_bytes, const char *path);
 
-/* Ticks: by a thread from the program's second one on; before that when a slow call meets them.
- * Inside; start: not with a lock of the program's that a new thread may need. */
+/* Ticks: made by a thread once the program has a second one, before that by slow calls. Call these
+ * inside the accounts; wish without any lock that a new thread may need. */
 void pfs_ticker_wish(void);
 void pfs_ticker_if_time(void);
 void pfs_ticker_last_life(void);

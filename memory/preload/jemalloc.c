@@ -1,6 +1,6 @@
 /*
- * jemalloc.c - mallocx and its family, counted; their ways are memory/malloc/jemalloc.c's, which
- * this library has by names of its own.
+ * jemalloc.c - mallocx and its family, with counting. They call the functions of
+ * memory/malloc/jemalloc.c, which this library compiles under other names (plain.h).
  */
 #include <pfslab/jemalloc.h>
 #include <pfslab/malloc.h>
@@ -12,7 +12,7 @@
 
 PUBLIC void *mallocx(size_t size, int flags)
 {
-	return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+	return pfs_count_slow(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
 }
 
 PUBLIC size_t nallocx(size_t size, int flags)
@@ -43,18 +43,18 @@ PUBLIC void sdallocx(void *block, size_t size, int flags)
 PUBLIC void *rallocx(void *block, size_t size, int flags)
 {
 	if (block == NULL)
-		return pfs_count_any(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+		return pfs_count_slow(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_counted_may_be(&lifted, size))
 		return NULL;
 	void *moved = pfs_plain_rallocx(block, size, flags);
 	if (pfs_counted_moved(&lifted, moved))
-		moved = pfs_count_any(moved, size, PFS_CALLER);
+		moved = pfs_count_slow(moved, size, PFS_CALLER);
 	pfs_counted_resized();
 	return moved;
 }
 
-/* Asked for is what it has then, but no more than the most that was asked for. */
+/* Counts the new usable size, but at most size + extra. */
 PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 {
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
@@ -69,7 +69,7 @@ PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 		pfs_counted_put_back(&lifted);
 	} else {
 		pfs_counted_credit(&lifted);
-		(void)pfs_count_any(block, after < most ? after : most, PFS_CALLER);
+		(void)pfs_count_slow(block, after < most ? after : most, PFS_CALLER);
 	}
 	pfs_counted_resized();
 	return after;

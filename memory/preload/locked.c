@@ -1,10 +1,9 @@
 /*
- * locked.c - mlockall of the program: all its memory but the box and the library's tables, whose
- * pages are mostly never needed, and would all be resident.
+ * locked.c - mlockall for the program: lock all memory except the box and the library's tables.
+ * Most of their pages are never touched, and locking would make all resident.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,8 +24,8 @@ static bool is_box(const struct pfs_area *area, const struct pfs_box *box)
 	       area->end <= (uintptr_t)box->base + box->bytes;
 }
 
-/* What cannot be locked (pages without access) is passed over, as the system does. So are the
- * library's tables, which are mostly never touched, and locked where they are. */
+/* Skips pages without access, which cannot be locked, like the system does. Skips the library's
+ * tables: MCL_ONFAULT locks their touched pages. */
 static void lock_area(const struct pfs_area *area, void *box)
 {
 	bool is_table = area->is_writable && pfs_mapped_is_library(area->begin);
@@ -34,7 +33,7 @@ static void lock_area(const struct pfs_area *area, void *box)
 		(void)syscall(SYS_mlock, area->begin, area->end - area->begin);
 }
 
-/* Lock what comes, when it is touched; let the box be; and only then ask for all the rest. */
+/* Locks pages when they are touched, unlocks the box, and then locks all other areas. */
 static int lock_but(const struct pfs_box *box, int flags)
 {
 	char text[4096];

@@ -1,17 +1,16 @@
 /*
  * mapped.c - mmap, munmap and mremap of the program; see mapped.h.
  *
- * They may be called from anywhere: from a signal handler, ahead of the start, while the world is
- * stopped by a collector's signals. So the table is changed with all signals blocked, takes no
- * memory, and its lock is the innermost of all: at a fork it is taken last, which is why its
- * handlers are the first. The system is called outside of it. What goes is taken out of the table
- * before the call, what comes is put in behind it: so nobody else's is ever taken out.
+ * They may be called from anywhere: from a signal handler, before the library's start, or while a
+ * collector has stopped the world by signals. So the table changes only with all signals blocked
+ * and without allocation, and its lock is the innermost of all. At a fork it is taken last;
+ * therefore its handlers are registered first. System calls are made without the lock. Ranges are
+ * removed before the call and added after it, so never another thread's.
  */
 #define _GNU_SOURCE
 #include "mapped.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,35 +25,35 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 #define RANGES_MAX 16384u
-#define USUAL_END ((uintptr_t)1 << 47) /* of what is mapped for who names no address above */
-#define OTHER 0u /* the mapper of who has no file, and of those that find no room */
+#define USUAL_END ((uintptr_t)1 << 47) /* end of what mmap returns, unless told otherwise */
+#define OTHER 0u /* the mapper of callers without a file, and of those that do not fit */
 
-/* Of glibc 2.35 and later. Without it all callers are one. */
+/* From glibc 2.35 on. Without it all callers share one mapper. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* The library itself, as the linker knows it. */
+/* Bounds of the library itself, defined by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Who maps: a library that is loaded, or was. */
+/* A library that maps memory; it may be unloaded since. */
 struct mapper {
 	char name[80]; /* empty: the program */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(uintptr_t) owner; /* of lock: a mark of the thread; 0: none */
+static _Atomic(uintptr_t) owner; /* of lock: the thread's &mark; 0: none */
 static _Thread_local char mark __attribute__((tls_model("initial-exec")));
 static struct pfs_range known[RANGES_MAX] PFS_SELDOM;
 static struct pfs_ranges ranges = { .range = known, .max = RANGES_MAX }; /* lock */
 static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };    /* lock */
 static uint32_t mapper_count = 1;                                        /* lock */
-static uint32_t stack_count; /* lock; of threads that said where theirs is */
+static uint32_t stack_count; /* lock; calls of pfs_mapped_stack */
 
 /* ---- the lock ---- */
 
 struct held {
 	uint64_t signals;
-	bool is_nested; /* in a fork: the thread has it already */
+	bool is_nested; /* during a fork: the thread already holds the lock */
 };
 
 static struct held hold(void)
@@ -81,7 +80,7 @@ static void let_go(const struct held *held)
 		      sizeof(held->signals));
 }
 
-/* A signal whose handler maps waits until the fork is over, in the parent and in the child. */
+/* Signals stay blocked until the fork is over, in the parent and in the child. */
 static struct held forking; /* lock */
 
 static void prepare(void)
@@ -134,7 +133,7 @@ static uint32_t number_of(const struct mapper *wanted)
 	return mapper_count++;
 }
 
-/* While the caller calls, its library stays. */
+/* The caller's library cannot be unloaded during the call. */
 static bool find_mapper(const void *caller, struct mapper *mapper)
 {
 	struct dl_find_object found;
@@ -203,7 +202,7 @@ static bool find_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece)
 	return true;
 }
 
-/* For what the system may refuse: behind the call. */
+/* For unusual ranges, which the system may refuse: changes the table after the call. */
 static int unmap_odd(uintptr_t begin, size_t size_bytes)
 {
 	int status = (int)syscall(SYS_munmap, begin, size_bytes);
@@ -212,7 +211,7 @@ static int unmap_odd(uintptr_t begin, size_t size_bytes)
 	return status;
 }
 
-/* Where it is refused for want of memory, the first of what is known there is put back. */
+/* If the system refuses it for lack of memory, the first known range is put back. */
 PUBLIC int munmap(void *pages, size_t size_bytes)
 {
 	uintptr_t begin = (uintptr_t)pages, end = end_of(begin, size_bytes);
@@ -233,7 +232,7 @@ PUBLIC int munmap(void *pages, size_t size_bytes)
 	return status;
 }
 
-/* Whose it was goes with it; what nobody noted stays so. */
+/* The owner of a known range moves with it; an unknown range stays unknown. */
 static void *move(void *pages, size_t before_bytes, size_t after_bytes, int flags, void *wanted)
 {
 	uintptr_t begin = (uintptr_t)pages, end = end_of(begin, before_bytes);
@@ -268,14 +267,15 @@ PUBLIC void *mremap(void *pages, size_t before_bytes, size_t after_bytes, int fl
 	return move(pages, before_bytes, after_bytes, flags, wanted);
 }
 
-/* ---- what a look asks ---- */
+/* ---- for measurements ---- */
 
 void pfs_mapped_stack(void)
 {
 	uintptr_t page = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(PFS_OS_PAGE - 1);
 	struct held held = hold();
 	uint32_t at = pfs_ranges_find(&ranges, page);
-	if (at == ranges.count || ranges.range[at].begin > page) /* not in what the program maps */
+	if (at == ranges.count ||
+	    ranges.range[at].begin > page) /* not in a mapping of the program */
 		pfs_ranges_add(&ranges, page, page + PFS_OS_PAGE, PFS_WHOSE_STACK);
 	stack_count++;
 	let_go(&held);

@@ -1,10 +1,10 @@
 /*
- * mapped.h - what the program and its libraries map themselves, without a file: mmap, munmap and
- * mremap are this library's, and note who maps what. And what the library maps itself, and where
- * threads have their stacks: so that a look into the page tables can say whose each page is.
+ * mapped.h - the anonymous mappings of the program and its libraries. This library replaces mmap,
+ * munmap and mremap, and notes which library maps what. It also notes its own mappings and the
+ * threads' stacks, so that every resident page can be attributed.
  *
  * Ordering:  [PL5] owner: store, release  <->  [PL6] owner: load, acquire
- *            carries: nothing; a thread finds itself there only if it wrote itself
+ *            carries: nothing; a thread reads its own mark only if it wrote it itself
  */
 #ifndef PFS_PRELOAD_MAPPED_H
 #define PFS_PRELOAD_MAPPED_H
@@ -15,35 +15,35 @@
 #include "memory/box/layout.h"
 #include "ranges.h"
 
-/* Whose a range is; else it is the mapper's of that number less PFS_WHOSE_MAPPER. */
+/* The owner of a range; from PFS_WHOSE_MAPPER on: a mapper's number + PFS_WHOSE_MAPPER. */
 enum pfs_whose { PFS_WHOSE_NOBODYS, PFS_WHOSE_OWN, PFS_WHOSE_STACK, PFS_WHOSE_MAPPER };
 
-/* The calling thread has its stack here. */
+/* Notes the location of the calling thread's stack. */
 void pfs_mapped_stack(void);
 
-/* The first piece of what is known between two addresses; false: there is none. */
+/* The first known range, clipped to [begin, end); false: none. */
 bool pfs_mapped_piece(uintptr_t begin, uintptr_t end, struct pfs_range *piece);
 
-/* How many threads have said where their stacks are, so far. */
+/* The number of calls of pfs_mapped_stack so far. */
 uint32_t pfs_mapped_stacks(void);
 
-/* Nothing was mapped between two addresses when so many had: no stack is there any more. When it
- * was more by now, one of them may be there. */
+/* Nothing was mapped in [begin, end) when the number of stacks was `stacks`: removes the stacks
+ * there. Does nothing if the number has grown since, because a new stack may be there. */
 void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks);
 
-/* Names, ranges and addresses of all mappers; how many these are. What was lost, too. */
+/* Copies name, ranges and mapped bytes of all mappers, and the lost ranges. Returns how many. */
 uint32_t pfs_mapped_sums(struct pfs_box_mapper *mappers, uint64_t *lost);
 
-/* Is an address the library's own .data, .bss? */
+/* Is the address inside the library itself? */
 bool pfs_mapped_is_library(uintptr_t address);
 
-/* ---- looks into the page tables (measure.c) ---- */
+/* ---- measurements of resident memory (measure.c) ---- */
 
-/* pfs_measure - a look, if the last is long enough ago: all looks together take at most 1 % of a
- * processor's time. Not at the desk. */
+/* pfs_measure - measure the resident memory, unless the last measurement is too recent: all
+ * together take at most 1 % of a processor's time. Not under the desk. */
 void pfs_measure(void);
 
-/* What the last look found. */
+/* Copies the results of the last measurement. */
 void pfs_measured(struct pfs_box_own *own);
 void pfs_measure_child(void);
 

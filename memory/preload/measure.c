@@ -1,10 +1,9 @@
 /*
- * measure.c - what is resident, and whose it is: /proc/self/maps names what is mapped, the table of
- * mapped.h whose it is, and /proc/self/pagemap which pages are there and which of them are the
- * program's alone.
+ * measure.c - measure resident memory and attribute it. /proc/self/maps lists the mappings, the
+ * table of mapped.h their owners, and /proc/self/pagemap the resident and the private pages.
  *
  * Ordering:  [PL7] is_looking: CAS, acquire  <->  [PL8] is_looking: store, release
- *            carries: what the last look left
+ *            carries: the state that the last measurement left
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,20 +18,20 @@
 #include "mapped.h"
 #include "base/now.h"
 
-#define SHARE 100u                     /* of the time that passes, one part is for looks */
-#define PAGES_MOST (UINT64_C(4) << 20) /* of one look; what is beyond is nobody's */
-#define READ_ONLY_MOST (16u << 20)     /* larger ones are data, of which nothing is changed */
+#define SHARE 100u                     /* one part of the elapsed time is for measurements */
+#define PAGES_MOST (UINT64_C(4) << 20) /* of one measurement; pages beyond are not attributed */
+#define READ_ONLY_MOST (16u << 20)     /* larger read-only areas are data without private pages */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_OF_FILE (UINT64_C(1) << 61)
 #define ENTRIES 4096u
 
-/* One look. All is under is_looking. */
+/* One measurement. All under is_looking. */
 static struct look {
-	int pagemap; /* below 0: mincore has to do */
+	int pagemap; /* below 0: use mincore */
 	uint64_t pages_left;
-	uint32_t stacks;    /* threads that had said where theirs is */
-	uintptr_t last_end; /* of the area before */
-	uintptr_t file_end; /* of a file's, and what follows it: .bss */
+	uint32_t stacks;    /* pfs_mapped_stacks() at its start */
+	uintptr_t last_end; /* of the previous area */
+	uintptr_t file_end; /* end of the last file area, with the .bss after it */
 	struct pfs_box_own own;
 	struct pfs_box_mapper mappers[PFS_BOX_MAPPERS_MAX];
 } look PFS_SELDOM;
@@ -60,8 +59,7 @@ static uint64_t count_bytes(size_t pages)
 	return count;
 }
 
-/* Bytes between two addresses that are there; wanted: PAGE_PRESENT for what is the program's
- * alone, with PAGE_OF_FILE for the others. */
+/* Resident bytes; wanted: PAGE_PRESENT for private pages, with PAGE_OF_FILE for shared ones. */
 static uint64_t resident(uintptr_t begin, uintptr_t end, uint64_t wanted)
 {
 	uint64_t count = 0;
@@ -94,7 +92,7 @@ static bool is_box(const struct pfs_area *area)
 	       area->end <= (uintptr_t)box->base + box->bytes;
 }
 
-/* A piece of what is mapped without a file. */
+/* Attributes a range that is mapped without a file. */
 static void look_at_piece(const struct pfs_range *piece)
 {
 	uint64_t bytes = resident(piece->begin, piece->end, PAGE_PRESENT);
@@ -106,7 +104,7 @@ static void look_at_piece(const struct pfs_range *piece)
 	look.own.program_mapped_resident += bytes;
 }
 
-/* What is somebody's; is a stack among it? */
+/* Attributes the known ranges of an area. True: a stack is among them. */
 static bool look_at_pieces(const struct pfs_area *area)
 {
 	struct pfs_range piece;
@@ -121,7 +119,7 @@ static bool look_at_pieces(const struct pfs_area *area)
 	return has_stack;
 }
 
-/* What is not; a stack's page says only whose the rest is. */
+/* Resident bytes outside the known ranges. Stack ranges are included: they only mark the area. */
 static uint64_t resident_rest(const struct pfs_area *area)
 {
 	struct pfs_range piece;
@@ -135,7 +133,7 @@ static uint64_t resident_rest(const struct pfs_area *area)
 	return bytes + resident(at, area->end, PAGE_PRESENT);
 }
 
-/* Without a file. The rest is of the file before it (.bss), or of stacks; or nobody knows. */
+/* An area without a file. Its rest is the preceding file's .bss, or stacks, or not attributed. */
 static void look_at_memory(const struct pfs_area *area)
 {
 	bool has_stack = look_at_pieces(area);
@@ -171,7 +169,7 @@ static void look_at(const struct pfs_area *area, void *unused)
 	pfs_mapped_gone(look.last_end, area->begin, look.stacks);
 	look.last_end = area->end;
 	if (look.pagemap < 0 && (area->is_file || area->is_shared))
-		look.file_end = area->end; /* what the file has in memory is not to be told apart */
+		look.file_end = area->end; /* mincore cannot tell private pages from the file's */
 	else if (is_box(area))
 		look.own.box += resident(area->begin, area->end, PAGE_PRESENT | PAGE_OF_FILE);
 	else if (area->is_shared)
@@ -183,7 +181,7 @@ static void look_at(const struct pfs_area *area, void *unused)
 		look_at_memory(area);
 }
 
-/* ---- a look ---- */
+/* ---- a measurement ---- */
 
 static void write_mappers(uint32_t count)
 {
@@ -220,12 +218,12 @@ static void look_once(void)
 void pfs_measure(void)
 {
 	uint32_t before = 0;
-	/* [PL7] acquire, pairs with [PL8]: what the last look left. */
+	/* [PL7] acquire, pairs with [PL8]: the state that the last measurement left. */
 	if (!pfs_cas_acquire(&is_looking, &before, 1))
 		return;
 	int errno_before = errno;
 	if (pfs_now_ns(CLOCK_MONOTONIC) >= due_ns) {
-		/* Of this thread's time: the program may have all processors meanwhile. */
+		/* Measure CPU time of this thread: the program may be using all processors. */
 		uint64_t begin_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		look_once();
 		uint64_t took_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
@@ -253,7 +251,7 @@ void pfs_measured(struct pfs_box_own *own)
 		own->box = last.box;
 }
 
-/* Who looked in the parent is not here; and what it saw was the parent's. */
+/* In a forked child: the parent's measuring thread is not here, and its results do not apply. */
 void pfs_measure_child(void)
 {
 	pfs_store_release(&is_looking, 0); /* [PL8] release, pairs with [PL7] */

@@ -1,6 +1,6 @@
 /*
  * memory_plain.c - memory.h without hwloc, for a library that is loaded into every program: OS
- * pages, of no chosen NUMA node. It stands in the place of memory.c.
+ * pages without a chosen NUMA node. It replaces memory.c.
  */
 #define _GNU_SOURCE
 #include "containers/memory.h"
@@ -24,7 +24,7 @@ static void unmap(void *context, void *memory, size_t size_bytes)
 	pfs_mapped_give(memory, size_bytes);
 }
 
-/* As if all of it were touched. */
+/* Assumes that all of it was touched. */
 static uint64_t resident(void *context, void *memory, size_t size_bytes)
 {
 	(void)context, (void)memory;

@@ -1,6 +1,6 @@
 /*
- * plain.h - names of the allocator's own mallocx family, which this library's own stand before.
- * Compiled into memory/malloc/jemalloc.c, ahead of all else.
+ * plain.h - other names for the allocator's mallocx family, which this library's functions wrap.
+ * Included into memory/malloc/jemalloc.c before everything else.
  */
 #ifndef PFS_PRELOAD_PLAIN_H
 #define PFS_PRELOAD_PLAIN_H

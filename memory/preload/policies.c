@@ -1,5 +1,5 @@
 /*
- * policies.c - of the policies the one that the books use; variants/list.c has all.
+ * policies.c - a list with only the policy that the books use; replaces variants/list.c.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * pools.c - a pool of threads gets an arena of its own, made when its first thread begins: so what
- * is in the arena is what the pool allocated, and its pages are nobody else's. The program's main
- * thread has the first arena, and pools that find no room the arena that they would have anyway.
+ * pools.c - give each pool of threads an arena of its own, created when its first thread begins. So
+ * the arena has only what the pool allocated, and the pool shares no page. The main thread uses the
+ * first arena. Threads of pools that do not fit use the allocator's default arenas.
  *
  * Ordering:  [PL9] pool_count: store, release  <->  [PL10] pool_count: load, acquire
  *            carries: the pool's name and arena
@@ -16,15 +16,15 @@
 #include "memory/malloc/cache.h"
 #include "memory/malloc/stats.h"
 
-#define POOLS_MOST (PFS_BOX_TICK_ARENAS - 2) /* beside the first, and one for all others */
+#define POOLS_MOST (PFS_BOX_TICK_ARENAS - 2) /* not the first arena, and the sum of others */
 
 static struct pool {
 	char name[PFS_BOX_POOL_BYTES];
 	struct pfs_arena *arena;
 } pools[POOLS_MOST]; /* written once each, under lock */
 static _Atomic(uint32_t) pool_count;
-static struct pfs_mutex lock; /* made by pfs_pools_start */
-static bool is_on;            /* once only */
+static struct pfs_mutex lock; /* initialized by pfs_pools_start */
+static bool is_on;            /* written once */
 static char program[PFS_BOX_POOL_BYTES];
 
 bool pfs_pools_start(const char *option, const char *name)
@@ -49,7 +49,7 @@ void pfs_pools_unlock(void)
 
 /* ---- a pool's arena ---- */
 
-/* Of the first so many. */
+/* Among the first count pools. */
 static struct pool *find(const char *name, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -90,7 +90,7 @@ void pfs_pools_join(const char *name)
 		pfs_cache_bind(pool->arena);
 }
 
-/* PFS_BOX_POOL_BYTES; NULL: nobody's. */
+/* Returns PFS_BOX_POOL_BYTES; NULL: no pool. */
 static const char *pool_of(uint32_t arena)
 {
 	uint32_t count = pfs_load_acquire(&pool_count); /* [PL10] acquire, pairs with [PL9] */
@@ -100,12 +100,12 @@ static const char *pool_of(uint32_t arena)
 	return is_on && arena == 0 ? program : NULL;
 }
 
-/* ---- what each has ---- */
+/* ---- the arenas' numbers ---- */
 
 static const char others[PFS_BOX_POOL_BYTES] = "(others)";
 static struct pfs_box_arena *into; /* under the desk: PFS_BOX_TICK_ARENAS of them */
 
-/* With the allocator's lock of ticks: it must not allocate. */
+/* Called under the allocator's lock of ticks: it must not allocate. */
 static void note(uint32_t number, const struct pfs_arena_counts *counts)
 {
 	uint32_t at = 0;

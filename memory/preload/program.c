@@ -1,6 +1,6 @@
 /*
- * program.c - the books of the program: opened at the first slow call, by the options of the
- * environment; left when the process ends.
+ * program.c - the books of the program: opened at the first slow call with the options of the
+ * environment, left when the process ends.
  *
  * Ordering:  [PL1] is_on: store, release  <->  [PL2] is_on: load, acquire
  *            carries: the books and all options
@@ -32,9 +32,9 @@
 #define CELLS_MAX 131072u
 #define SAMPLES_MAX 65536u
 #define PROFILE_LG 19u
-#define GLOBAL_THREADS_MAX 1000u /* a note of that rule is 11 bits and a thread's number */
+#define GLOBAL_THREADS_MAX 1000u /* its notes: 11 bits of instrument, the rest for a thread */
 
-/* A tag has room for the places of all cells and samples, which pages do not fill, and for more. */
+/* The places of all cells and samples fit a tag, with the unused space of their pages. */
 _Static_assert(CELLS_MAX *UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
 		       UINT64_C(1) << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS),
 	       "places of cells and samples");
@@ -55,7 +55,7 @@ static void complain(const char *what, const char *more)
 	(void)unused;
 }
 
-/* A number, or what it was. */
+/* Reads a number; an invalid one leaves the value as it is. */
 static void read_number(const char *name, uint32_t most, uint32_t *value)
 {
 	const char *text = secure_getenv(name);
@@ -89,7 +89,7 @@ static bool read_flag(const char *name)
 	return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
 }
 
-/* 2 to it is the mean between samples; 0: no profile, which another rule than exact cannot have. */
+/* log2 of the mean bytes between samples; 0: no profile. Only the rule exact can have one. */
 static uint32_t read_profile(const char *rule)
 {
 	const char *profile = secure_getenv("PFS_MEM_PROFILE");
@@ -115,7 +115,7 @@ static void read_config(struct pfs_memory_config *config)
 	config->samples_max = SAMPLES_MAX;
 	config->keep = read_flag("PFS_MEM_KEEP");
 	pfs_program.tick_ms = config->tick_ms;
-	config->tick_ms = 0; /* ours: no thread in a program that has one */
+	config->tick_ms = 0; /* see ticker.c */
 	read_number("PFS_MEM_MAX_INSTRUMENTS", PFS_BOX_INSTRUMENTS_MAX, &config->instruments_max);
 	read_number("PFS_MEM_TICK_MS", 86400000, &pfs_program.tick_ms);
 	pfs_program.by_site = read_by_site();
@@ -137,20 +137,20 @@ static void read_program_name(void)
 
 /* ---- the end ---- */
 
-/* Not of a vfork's child, whose memory is its parent's. */
+/* Does nothing in a vfork's child, whose memory is its parent's. */
 void pfs_program_leave(void)
 {
 	uint32_t before = 0;
 	if (pfs_load_acquire(&is_on) == 0 || /* [PL2] acquire, pairs with [PL1] */
 	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
-	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only who is first counts */
+	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only the first call counts */
 		return;
 	pfs_books_leave(pfs_program.books);
 }
 
 /* ---- start ---- */
 
-/* Of the allocator, at a tick. */
+/* The allocator's numbers for a tick. */
 static void describe(struct pfs_box_tick *tick)
 {
 	struct pfs_box_own *own = &tick->own;
@@ -165,8 +165,8 @@ static void describe(struct pfs_box_tick *tick)
 	pfs_measured(own);
 }
 
-/* With another rule than exact what a tag names is no cell: zeroes, of which nobody is the owner,
- * so that each free goes the slow way. */
+/* With a rule other than exact, a tag does not name a cell. Tags then point into zeroes, which no
+ * thread owns, so every free takes the slow path. */
 static char *zeroes(void)
 {
 	void *bytes = mmap(NULL, (size_t)1 << (32 - PFS_SLACK_BITS + PFS_PLACE_BITS), PROT_READ,
@@ -174,7 +174,7 @@ static char *zeroes(void)
 	return bytes != MAP_FAILED ? bytes : NULL;
 }
 
-/* What is before the cells ends with zeroes: the last page of another region, behind its words. */
+/* The bytes before the cells are zeroes: the end of another region's last page, after its words. */
 static char *cells_of(struct pfs_books *books)
 {
 	uint64_t offset = pfs_box_region_of(&books->box, PFS_BOX_CELLS)->offset;
@@ -183,8 +183,8 @@ static char *cells_of(struct pfs_books *books)
 	return books->box.base + offset - PFS_PLACES_BEFORE;
 }
 
-/* glibc's; others have none. Who holds it may be inside malloc, and wait for the desk; so it comes
- * ahead of the desk, as in memory/malloc/start.c, which makes it anew in the child. */
+/* A lock of glibc; other libraries have none. Its holder may be inside malloc and wait for the
+ * desk. So a fork takes it first, as memory/malloc/start.c does, which resets it in the child. */
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 
@@ -224,7 +224,7 @@ static void start(void)
 	struct pfs_message message;
 	if (getauxval(AT_SECURE) != 0)
 		return;
-	pfs_start_handlers(); /* the allocator's are the first, so the innermost at a fork */
+	pfs_start_handlers(); /* the allocator's first: innermost at a fork */
 	read_program_name();
 	read_config(&config);
 	if (!pfs_pools_start(secure_getenv("PFS_MEM_ARENAS"), pfs_program.name))
@@ -245,9 +245,9 @@ static void start(void)
 	pfs_counting.cells = cells;
 	read_limits();
 	pfs_sites_start();
-	(void)at_quick_exit(pfs_program_leave); /* the last, for it is the first */
+	(void)at_quick_exit(pfs_program_leave); /* registered first, so it runs last */
 	owner_pid = (uint32_t)getpid();
-	(void)pthread_atfork(prepare, in_parent, in_child); /* the outermost: the last of all */
+	(void)pthread_atfork(prepare, in_parent, in_child); /* registered last, so outermost */
 	pfs_store_release(&is_on, 1);                       /* [PL1] release, pairs with [PL2] */
 }
 
@@ -269,7 +269,7 @@ const struct pfs_box *pfs_program_box(void)
 	return pfs_load_acquire(&is_on) != 0 ? &pfs_program.books->box : NULL;
 }
 
-/* Past all destructors, and perhaps from a signal handler. */
+/* Called after all destructors, and possibly in a signal handler. */
 PUBLIC void _exit(int status)
 {
 	pfs_program_leave();

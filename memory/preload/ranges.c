@@ -15,7 +15,7 @@ uint32_t pfs_ranges_find(const struct pfs_ranges *self, uintptr_t address)
 	return low;
 }
 
-/* So many ranges from one on go, and others come in their place; false: there is no room. */
+/* Replaces `gone` ranges from `first` on by `come` others; false: no room. */
 static bool replace(struct pfs_ranges *self, uint32_t first, uint32_t gone,
 		    const struct pfs_range *others, uint32_t come)
 {
@@ -29,7 +29,7 @@ static bool replace(struct pfs_ranges *self, uint32_t first, uint32_t gone,
 	return true;
 }
 
-/* What overlaps is one run; of its first and its last range something may be left. */
+/* The overlapping ranges are consecutive; parts of the first and the last may remain. */
 void pfs_ranges_cut(struct pfs_ranges *self, uintptr_t begin, uintptr_t end)
 {
 	struct pfs_range left[2];
@@ -46,7 +46,7 @@ void pfs_ranges_cut(struct pfs_ranges *self, uintptr_t begin, uintptr_t end)
 						    self->range[last - 1].whose };
 	if (replace(self, first, last - first, left, count))
 		return;
-	self->lost++; /* one became two: the upper one is forgotten */
+	self->lost++; /* one range became two: drop the upper one */
 	(void)replace(self, first, last - first, left, 1);
 }
 

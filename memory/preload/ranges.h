@@ -1,6 +1,6 @@
 /*
- * ranges.h - a bounded table of address ranges that do not overlap, in order, each with whose it
- * is. Neighbours of the same owner are one.
+ * ranges.h - a bounded, sorted table of disjoint address ranges, each with an owner. Adjacent
+ * ranges of the same owner are merged.
  */
 #ifndef PFS_PRELOAD_RANGES_H
 #define PFS_PRELOAD_RANGES_H
@@ -16,16 +16,16 @@ struct pfs_range {
 struct pfs_ranges {
 	struct pfs_range *range; /* [max] */
 	uint32_t count, max;
-	uint64_t lost; /* ranges that found no room, in whole or in part */
+	uint64_t lost; /* ranges that did not fit, in whole or in part */
 };
 
-/* The first range that ends above an address; count: none. */
+/* The index of the first range that ends above an address; count: none. */
 uint32_t pfs_ranges_find(const struct pfs_ranges *self, uintptr_t address);
 
-/* Nobody's from now on. */
+/* Removes an address range from the table. */
 void pfs_ranges_cut(struct pfs_ranges *self, uintptr_t begin, uintptr_t end);
 
-/* Somebody's from now on. */
+/* Adds an address range, or changes its owner. */
 void pfs_ranges_add(struct pfs_ranges *self, uintptr_t begin, uintptr_t end, uint32_t whose);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * sites.c - from who calls to an instrument: memory/<module>/heap, or by site
+ * sites.c - map a caller to an instrument: memory/<module>/heap, or by site
  * memory/<module>/+0x<offset in its file>.
  *
- * Who calls is looked up by the loader's own lock-free call, for the thread may hold the loader's
- * locks (dlopen calls malloc), and others wait for them.
+ * The caller is looked up by the loader's lock-free function: the thread may hold the loader's
+ * locks (dlopen calls malloc), and others may wait for them.
  *
  * Ordering:  [PL3] module_count: store, release  <->  [PL4] module_count: load, acquire
  *            carries: the modules below the count
@@ -20,10 +20,10 @@
 #define MODULES_MAX 512u
 #define SITES_MAX 16384u /* a power of two */
 
-/* Of glibc 2.35 and later. Without it all callers are of one module. */
+/* From glibc 2.35 on. Without it all callers belong to one module. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* An object that is loaded, or was. Written before count says that it is there. */
+/* A loaded object, possibly unloaded since. Written before module_count includes it. */
 struct module {
 	const void *map;
 	uintptr_t begin, end;
@@ -40,10 +40,11 @@ struct known_site {
 
 static struct module modules[MODULES_MAX] PFS_SELDOM;
 static _Atomic(uint32_t) module_count;                   /* release */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around the desk, and around no loader */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* before the desk, not around the
+							  * loader */
 static struct known_site known[SITES_MAX] PFS_SELDOM;    /* lock */
 static uint32_t known_count;                             /* lock */
-static pfs_memory_key other_key;                         /* of what has none of its own */
+static pfs_memory_key other_key;                         /* for callers without their own */
 
 static pfs_memory_key register_name(const char *module, const char *what)
 {
@@ -54,7 +55,7 @@ static pfs_memory_key register_name(const char *module, const char *what)
 
 /* ---- modules ---- */
 
-/* A soname without its version; a slash or what does not print would not do in a name. */
+/* The file name up to ".so": an instrument's name must not contain a slash. */
 void pfs_site_module(char *name, size_t name_bytes, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -129,7 +130,7 @@ static const struct module *module_of(const void *caller, struct dl_find_object 
 
 /* ---- sites ---- */
 
-/* Under lock: its place, or the empty one where it goes. */
+/* Under lock: the site's entry, or the empty one for it. */
 static struct known_site *place_of(uintptr_t address, uint32_t module)
 {
 	uint32_t at = (uint32_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 40) & (SITES_MAX - 1);
@@ -180,7 +181,7 @@ static void after_fork(void)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-/* Code that no file is mapped for, and all that finds no instrument of its own. */
+/* "other" is for code without a file, and for callers that find no instrument of their own. */
 void pfs_sites_start(void)
 {
 	other_key = register_name("other", "heap");

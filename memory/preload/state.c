@@ -1,11 +1,10 @@
 /*
- * state.c - what the parts of the library share: the program, what threads count with, and whether
- * the calling thread counts.
+ * state.c - the library's shared variables: the program, the counters, the calling thread's state.
  */
 #include "counter.h"
 
 struct pfs_program pfs_program;
-static struct pfs_cell nobodys[1]; /* before the books are there */
+static struct pfs_cell nobodys[1]; /* until the books are open */
 struct pfs_counting pfs_counting = { .cells = (char *)nobodys };
 struct pfs_counter pfs_counter_none = { .reference = PFS_NOBODY };
 _Thread_local volatile uint8_t pfs_counter_state

@@ -1,5 +1,5 @@
 /*
- * tag.h - a block's tag: where it is, and whose it says the block is. counted.h has its form.
+ * tag.h - find a block's tag, and the cell that it names. counted.h describes its format.
  */
 #ifndef PFS_PRELOAD_TAG_H
 #define PFS_PRELOAD_TAG_H
@@ -7,7 +7,7 @@
 #include "counter.h"
 #include "memory/profile/profile.h"
 
-/* The extent of a block that has a tag; NULL: none has. */
+/* The extent of a block, if its blocks have tags; else NULL. */
 static inline struct pfs_extent *pfs_tagged_extent(const void *block)
 {
 	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none((uintptr_t)block));
@@ -35,7 +35,7 @@ static inline uint32_t *pfs_tag_at(struct pfs_extent *extent, const void *block)
 	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
 }
 
-/* The cell that a tag names, or the sample that it names; of rule exact. */
+/* The cell that a tag names, directly or through a sample. Only with rule exact. */
 static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
 {
 	struct pfs_books *books = pfs_program.books;
@@ -44,12 +44,10 @@ static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
 	if (sample == NULL)
 		return cell;
 	struct pfs_box_region *region = books->shelves[PFS_SHELF_CELLS].region;
-	uint32_t number = sample->cell - 1;
-	uint64_t page = number / region->page_records;
-	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: pages of the desk's */
+	uint64_t page = (sample->cell - 1) / region->page_records;
+	if (page >= pfs_load_relaxed(&region->page_count)) /* relaxed: a check against damage */
 		return NULL;
-	return (void *)(books->box.base + region->offset + page * region->page_bytes +
-			(uint64_t)(number % region->page_records) * region->record_bytes);
+	return pfs_box_record(&books->box, region, sample->cell);
 }
 
 #endif

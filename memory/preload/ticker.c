@@ -1,11 +1,10 @@
 /*
- * ticker.c - ticks of the books: by a thread, which begins with the program's second one, for a
- * program that had one could no longer unshare or setns; before that by slow calls that meet them.
- * It ends with the last life that is counted: a process whose main thread has left ends with its
- * last thread.
+ * ticker.c - make the ticks of the books. A thread does it, which starts when the program starts
+ * its second thread: a single-threaded program with it could no longer call unshare or setns.
+ * Before that slow calls make ticks when they are due. The thread ends with the last counted life,
+ * because a process whose main thread has left should end with its last thread.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -18,7 +17,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 static _Atomic(uint32_t) has_thread;
-static _Atomic(uint64_t) last_ns; /* of slow calls' ticks */
+static _Atomic(uint64_t) last_ns; /* last tick made by a slow call */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* waiting */
 static bool look_at_lives;                                /* waiting */
@@ -35,7 +34,7 @@ static void wait_until(uint64_t due_ns)
 	(void)pthread_mutex_unlock(&waiting);
 }
 
-/* Under the desk, so that a thread that begins now is seen, or begins ticks anew. */
+/* Under the desk, so that a thread that begins now is either seen, or starts the ticker again. */
 static bool is_over(void)
 {
 	struct pfs_books *books = pfs_program.books;
@@ -66,7 +65,7 @@ static void *tick_on(void *unused)
 		pfs_measure();
 		pfs_memory_tick(pfs_program.books);
 		pfs_walk_if_asked();
-		/* Each thread looks at its name, at its next calls. */
+		/* Make each thread check its name at its next slow call. */
 		pfs_box_announce(pfs_program.books->control);
 	}
 	return NULL;
@@ -76,7 +75,7 @@ void pfs_ticker_wish(void)
 {
 	uint32_t before = 0;
 	if (pfs_program.tick_ms == 0 ||
-	    !pfs_cas_relaxed(&has_thread, &before, 1)) /* relaxed: only who is first counts */
+	    !pfs_cas_relaxed(&has_thread, &before, 1)) /* relaxed: only the first call counts */
 		return;
 	pthread_t thread;
 	pthread_attr_t attributes;

@@ -1,5 +1,5 @@
 /*
- * walk_call.c - the call by which a program asks for a walk over its own blocks.
+ * walk_call.c - pfs_memory_walk_report: the program asks for a report on its own blocks.
  */
 #include <pfslab/memory_walk.h>
 

@@ -1,8 +1,8 @@
 /*
- * walk_report.c - a walk over the blocks that are in use: their tags say whose they are.
+ * walk_report.c - walk over all blocks in use, and add them up by the cells that their tags name.
  *
- * Under the desk, so that no cell that a tag names is folded meanwhile; the report is written when
- * it is open again, for who holds the lock of a FILE may wait for the desk.
+ * The walk holds the desk, so that no cell named by a tag is folded. The report is written after
+ * the desk is released, because a thread that holds the lock of a FILE may wait for the desk.
  *
  * Ordering:  [PL11] is_walking: CAS, acquire  <->  [PL12] is_walking: store, release
  *            carries: the table, from one walk to the next
@@ -18,7 +18,6 @@
 
 #include "counter.h"
 #include "tag.h"
-#include "memory/malloc/classes.h"
 
 #define LINES_MOST 4096u
 #define ACCOUNTS_MOST 257u
@@ -58,12 +57,12 @@ static struct line *line_of(uint32_t instrument, uint32_t account, uint64_t clas
 	return &lines[LINES_MOST];
 }
 
-/* Whose a block is that is in use, by its tag, and what was asked for. Under the desk. */
+/* The instrument, account and requested size of a block in use, from its tag. Under the desk. */
 static void look(const void *block, uint32_t *instrument, uint32_t *account, uint64_t *bytes)
 {
 	struct pfs_extent *extent = pfs_tagged_extent(block);
 	const uint32_t *tag = extent != NULL ? pfs_tag_at(extent, block) : NULL;
-	uint32_t value = tag != NULL ? *tag : 0; /* of its owner: another one's walk may be late */
+	uint32_t value = tag != NULL ? *tag : 0; /* the owner's: it may be stale */
 	if (value >> PFS_SLACK_BITS == 0)
 		return;
 	const struct pfs_cell *cell = pfs_tagged_cell(value);
@@ -93,11 +92,7 @@ static bool visit(const struct pfs_malloc_block *block, void *context)
 static const void *record_of(const struct pfs_books *books, enum pfs_shelves shelf,
 			     uint32_t reference)
 {
-	const struct pfs_box_region *region = books->shelves[shelf].region;
-	uint32_t number = reference - 1;
-	return books->box.base + region->offset +
-	       (uint64_t)(number / region->page_records) * region->page_bytes +
-	       (uint64_t)(number % region->page_records) * region->record_bytes;
+	return pfs_box_record(&books->box, books->shelves[shelf].region, reference);
 }
 
 static void take_names(const struct pfs_books *books)
@@ -176,9 +171,9 @@ void pfs_report_end(FILE *to)
 	pfs_store_release(&is_walking, 0); /* [PL12] release, pairs with [PL11] */
 }
 
-/* ---- from outside ---- */
+/* ---- requests by readers ---- */
 
-/* Who asks has made the file, and takes it away: so nothing of it stays here. */
+/* The requester creates the file and removes it, so no file is left behind. */
 static FILE *open_asked(void)
 {
 	char path[PFS_BOX_PATH_BYTES + sizeof(PFS_BOX_WALK_END)];
@@ -195,8 +190,8 @@ static FILE *open_asked(void)
 
 void pfs_walk_if_asked(void)
 {
-	static uint32_t answered; /* by the thread that ticks alone */
-	/* relaxed: a count; who asked waits for the file. */
+	static uint32_t answered; /* only by the ticker */
+	/* relaxed: a count; the requester waits for the file. */
 	uint32_t asked = pfs_load_relaxed(&pfs_program.books->control->walks);
 	if (pfs_likely(asked == answered) || !pfs_program.is_exact || !pfs_report_begin())
 		return;

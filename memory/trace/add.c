@@ -1,24 +1,25 @@
 /*
- * add.c - bytes of an owner come and go: guards, reservations, sums.
+ * add.c - add and remove an owner's bytes: guards, reservations, sums.
  *
- * An add reserves its bytes at each owner from its own one upwards, then counts them. What is taken
- * off is first taken off the sums, then off the reservations.
+ * An add reserves its bytes at each owner from the given one to the top, then counts them. A
+ * removal subtracts bytes from the sums first, then from the reservations.
  *
  * Invariants
- *	[AD1] of each owner, at any moment: sum <= reserved, for every step that adds to sum comes
- *	     after one that reserved as much, and one that takes off sum before one that gives back.
- *	[AD2] where a limit refuses, a reservation stays only if reserved was at most the limit with
- *	     it; so by T1 no sum is ever above a limit that was there all the time.
- *	[AD3] at rest sum = reserved = own + the children's sums. Each change of one is by a
- *	     fetch-add, and the undoing of a reservation takes off what was added.
- *	[AD4] a guard's bytes are counted at one owner, or two in the middle of a move, and at none
- *	     when it is empty: who changes a guard takes it by a CAS, so two never do.
+ *	[AD1] at any moment sum <= reserved for each owner: every step that adds to sum follows one
+ *	     that reserved as much, and every step that lowers sum precedes the one that lowers
+ *	     reserved.
+ *	[AD2] where a limit refuses, a reservation is kept only if reserved including it is at most
+ *	     the limit. So by [AD1] no sum ever exceeds a limit that was set all the time.
+ *	[AD3] at rest sum = reserved = own + the children's sums. Each change is a fetch-add, and
+ *	     undoing a reservation subtracts exactly what was added.
+ *	[AD4] a guard's bytes are counted at one owner (at two during a move), and at none when it
+ *	     is empty. A thread takes a guard by a CAS before it changes it, so no two do at once.
  *
  * Ordering:  [Z1] reserved: fetch-add, acq_rel  <->  [Z2] reserved: fetch-add of less, acq_rel
- *            carries: what was taken off sum, before the room that it leaves is used: so that
- *            sums change in an order in which none is above its limit
- *            [Z3] a guard is taken: CAS, acquire  <->  [Z4] and left: store, release
- *            carries: its fields, between threads that use one guard
+ *            carries: the subtraction from sum, before the room it leaves is used, so that the sums
+ *            change in an order in which none exceeds its limit
+ *            [Z3] take a guard: CAS, acquire  <->  [Z4] leave it: store, release
+ *            carries: its fields, between threads that use the same guard
  */
 #include "owner.h"
 
@@ -30,7 +31,7 @@
 
 static uint64_t limit_of(const struct pfs_owner *owner)
 {
-	uint64_t limit = pfs_load_relaxed(owner->outside) - 1; /* relaxed: before it, or after */
+	uint64_t limit = pfs_load_relaxed(owner->outside) - 1; /* relaxed: old or new value */
 	if (pfs_likely(limit == UINT64_MAX))
 		limit = pfs_load_relaxed(&owner->record->limit); /* relaxed: as above */
 	return limit < PFS_OWNER_BYTES_MOST ? limit : PFS_OWNER_BYTES_MOST;
@@ -43,7 +44,7 @@ static void count(_Atomic(uint64_t) *counter)
 
 static bool is_only_reported(const struct pfs_owner *owner, uint64_t before, uint64_t bytes)
 {
-	/* relaxed: with the limit it was set for, or with another one. */
+	/* relaxed: may be seen with the limit it was set with, or with another one. */
 	if (pfs_load_relaxed(&owner->record->action) != PFS_OWNER_REPORT ||
 	    before > PFS_OWNER_BYTES_MOST - bytes)
 		return false;
@@ -51,23 +52,23 @@ static bool is_only_reported(const struct pfs_owner *owner, uint64_t before, uin
 	return true;
 }
 
-/* ---- reservations; until: the first owner that is left out; NULL: none ---- */
+/* ---- reservations; until: the first owner left out; NULL: up to the top ---- */
 
 static void give_back(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	for (; owner != until; owner = owner->parent)
-		/* relaxed: nothing was counted with it. */
+		/* relaxed: no sum was changed for it. */
 		(void)pfs_fetch_add_relaxed(&owner->record->reserved, 0 - bytes);
 }
 
-/* NULL: done; else whose limit it was, and nothing is reserved. */
+/* Returns NULL: done; else the owner whose limit refused it, and nothing is reserved. */
 static struct pfs_owner *reserve_once(struct pfs_owner *owner, const struct pfs_owner *until,
 				      uint64_t bytes)
 {
 	for (struct pfs_owner *at = owner; at != until; at = at->parent) {
 		uint64_t limit = limit_of(at);
 		/* [Z1] acq_rel, pairs with [Z2]: without it the sum could grow here before another
-		 * thread's bytes, whose room this is, are off it. */
+		 * thread's bytes, whose room this add uses, are subtracted. */
 		uint64_t before = pfs_fetch_add_acq_rel(&at->record->reserved, bytes);
 		if (pfs_likely(bytes <= limit && before <= limit - bytes))
 			continue;
@@ -82,7 +83,7 @@ static struct pfs_owner *reserve_once(struct pfs_owner *owner, const struct pfs_
 static bool reserve(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	for (int calls = 0;; calls++) {
-		/* Far below what a counter can hold, with those of all threads on their way. */
+		/* Far below a counter's maximum, with adds of all threads in progress. */
 		struct pfs_owner *over = pfs_likely(bytes <= PFS_OWNER_ADD_MOST)
 						 ? reserve_once(owner, until, bytes)
 						 : owner;
@@ -107,10 +108,10 @@ static void raise(_Atomic(uint64_t) *high, uint64_t to)
 		;
 }
 
-/* Bytes that are reserved are the owner's. */
+/* Counts reserved bytes in the owner and above it. */
 static void grant(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
-	/* relaxed: a sum; [Z1] orders it behind what made room for it. */
+	/* relaxed: a sum; [Z1] orders it after the removal that made room. */
 	(void)pfs_fetch_add_relaxed(&owner->record->own, bytes);
 	for (; owner != until; owner = owner->parent) {
 		/* relaxed: as above */
@@ -119,14 +120,14 @@ static void grant(struct pfs_owner *owner, const struct pfs_owner *until, uint64
 	}
 }
 
-/* False: the owner has not so many: the guard was overwritten. */
+/* False: the owner has fewer bytes, so the guard was overwritten. */
 static bool take_off(struct pfs_owner *owner, const struct pfs_owner *until, uint64_t bytes)
 {
 	_Atomic(uint64_t) *own = &owner->record->own;
-	/* relaxed: what the guard's add counted is in it, for the guard came after that. */
+	/* relaxed: it includes this guard's bytes: they were counted before it was filled. */
 	if (pfs_load_relaxed(own) < bytes)
 		return false;
-	/* relaxed: a sum; [Z2] orders it before the room is used again. */
+	/* relaxed: a sum; [Z2] orders it before the room is reused. */
 	if (pfs_fetch_add_relaxed(own, 0 - bytes) < bytes) {
 		(void)pfs_fetch_add_relaxed(own, bytes); /* relaxed: undone */
 		return false;
@@ -134,13 +135,13 @@ static bool take_off(struct pfs_owner *owner, const struct pfs_owner *until, uin
 	for (; owner != until; owner = owner->parent) {
 		/* relaxed: as above */
 		(void)pfs_fetch_add_relaxed(&owner->record->sum, 0 - bytes);
-		/* [Z2] acq_rel, pairs with [Z1]: what is reserved is less only after the sum is. */
+		/* [Z2] acq_rel, pairs with [Z1]: reserved decreases only after the sum does. */
 		(void)pfs_fetch_add_acq_rel(&owner->record->reserved, 0 - bytes);
 	}
 	return true;
 }
 
-/* ---- guards: the address of one, and what it is: a copy is none ---- */
+/* ---- guards: the state includes the address, so a copy of a guard is invalid ---- */
 
 enum guard_state { HELD = 1, TAKEN = 2, ENDED = 4 };
 
@@ -154,7 +155,7 @@ static _Atomic(uint64_t) *word_of(struct pfs_owner_guard *guard)
 	return (_Atomic(uint64_t) *)(void *)&guard->state;
 }
 
-/* Who uses a guard that is not his may read it while another one writes it. */
+/* Atomic: a thread that misuses another's guard may read it while that thread writes it. */
 static _Atomic(uint64_t) *owner_word(struct pfs_owner_guard *guard)
 {
 	return (_Atomic(uint64_t) *)(void *)&guard->owner;
@@ -180,11 +181,11 @@ static bool is_bad(struct pfs_owner_guard *guard)
 	return false;
 }
 
-/* Its holder, alone until it is left. False: it holds nothing, or another one has it. */
+/* Takes a guard that holds bytes, exclusively until leave. False: it is empty, or taken. */
 static bool take_held(struct pfs_owner_guard *guard)
 {
 	uint64_t held = state_of(guard, HELD);
-	/* [Z3] acquire, pairs with [Z4]: the fields of who left it. */
+	/* [Z3] acquire, pairs with [Z4]: the fields, as the last thread left them. */
 	return pfs_cas_acquire(word_of(guard), &held, state_of(guard, TAKEN)) || is_bad(guard);
 }
 
@@ -251,7 +252,7 @@ bool pfs_owner_resize(struct pfs_owner_guard *guard, uint64_t bytes)
 	return is_fine;
 }
 
-/* The lowest owner that is above both, or is one of them; NULL: none. */
+/* The lowest common ancestor, which may be one of them; NULL: none. */
 static struct pfs_owner *common(struct pfs_owner *one, struct pfs_owner *other)
 {
 	while (one != other) {
@@ -264,7 +265,7 @@ static struct pfs_owner *common(struct pfs_owner *one, struct pfs_owner *other)
 	return one;
 }
 
-/* False: it is where it was. */
+/* False: the bytes stay at from. */
 static bool move(struct pfs_owner_guard *guard, struct pfs_owner *from, struct pfs_owner *to)
 {
 	const struct pfs_owner *until = common(from, to);
@@ -312,12 +313,12 @@ void pfs_owner_read(const struct pfs_owner *owner, struct pfs_owner_sums *sums)
 		return;
 	struct pfs_box_owner *record = owner->record;
 	uint64_t limit = limit_of(owner);
-	/* relaxed, all: sums of a moment each. */
+	/* relaxed, all: each is read at its own moment. */
 	sums->own_bytes = pfs_load_relaxed(&record->own);   /* relaxed: as above */
 	sums->sum_bytes = pfs_load_relaxed(&record->sum);   /* relaxed: as above */
 	sums->high_bytes = pfs_load_relaxed(&record->high); /* relaxed: as above */
 	if (sums->high_bytes < sums->sum_bytes)
-		sums->high_bytes = sums->sum_bytes; /* who added is about to raise it */
+		sums->high_bytes = sums->sum_bytes; /* the adding thread is about to raise it */
 	if (limit != PFS_OWNER_BYTES_MOST)
 		sums->limit_bytes = limit;
 	sums->refused = pfs_load_relaxed(&record->refused); /* relaxed: as above */

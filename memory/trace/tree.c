@@ -1,5 +1,5 @@
 /*
- * tree.c - owners are registered, and get their limits.
+ * tree.c - register owners, and set their limits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool write_record(struct pfs_owner *owner, const char *name)
 	uint32_t number = (uint32_t)pfs_index(handle, claim.record);
 	struct pfs_box_owner fresh;
 	memset((void *)&fresh, 0, sizeof(fresh));
-	pfs_store_relaxed(&fresh.limit, PFS_OWNER_NO_LIMIT); /* relaxed: nobody knows it yet */
+	pfs_store_relaxed(&fresh.limit, PFS_OWNER_NO_LIMIT); /* relaxed: not shared yet */
 	fresh.parent = owner->parent != NULL ? owner->parent->reference : 0;
 	strncpy(fresh.name, name, sizeof(fresh.name) - 1);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
@@ -82,7 +82,7 @@ void pfs_owner_limit(struct pfs_owner *owner, uint64_t limit_bytes, enum pfs_own
 {
 	if (owner == NULL)
 		return;
-	/* relaxed, all: an add sees either; the box's readers, too. */
+	/* relaxed, all: an add or a reader may see the old or the new value. */
 	pfs_store_relaxed(&owner->record->action, action);     /* relaxed: as above */
 	pfs_store_relaxed(&owner->record->limit, limit_bytes); /* relaxed: as above */
 	pfs_store_relaxed(owner->outside, 0);                  /* relaxed: as above */

@@ -1,14 +1,13 @@
 /*
- * cases_test.c - what becomes of the statistics of a thread that ends, case by case, under each
- * rule; marks; and a row below zero, of the kind that MDEV-23936 reports.
+ * cases_test.c - where the statistics of an ended thread go, case by case, under each rule; marks;
+ * and a row below zero, of the kind that MDEV-23936 reports.
  *
  * usage: accounts_cases_test CASE
  * The cases are those of MySQL's aggregate_thread_memory: a thread with an account; without one,
- * but with user and host; with none. Here a user without host, or a host without user, is an
- * account, too. And an account that goes.
+ * but with user and host; with neither. Here a user without host, or a host without user, is an
+ * account, too. Another case removes an account.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "common_test.h"
 
@@ -18,11 +17,8 @@ static uint32_t faults;
 
 static void open_books(const char *rule, uint32_t accounts_max)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
+	struct pfs_memory_config config = test_config(NULL);
 	config.rule = rule;
-	config.is_private = true;
-	config.tick_ms = 0;
 	config.accounts_max = accounts_max;
 	books = books_or_exit(&config, "memory/test/case", &key);
 }
@@ -88,14 +84,14 @@ static void case_account(const char *rule)
 		expect("the ended life", PFS_CELL_OF_THREAD, 0, 0, 0);
 		expect("global", PFS_CELL_OF_GLOBAL, 0, 0, 0);
 	} else if (strcmp(rule, "freer") == 0) {
-		/* The account has for ever what others freed; the global row is below zero. */
+		/* The account keeps what others freed forever; the global row is below zero. */
 		expect("account", PFS_CELL_OF_ACCOUNT, 3, 1, 200);
 		expect("global", PFS_CELL_OF_GLOBAL, 0, 1, -100);
 		pfs_memory_freed(books, NULL, last, 100);
 		expect("account", PFS_CELL_OF_ACCOUNT, 3, 1, 200);
 		expect("global", PFS_CELL_OF_GLOBAL, 0, 2, -200);
 	} else {
-		/* What it left became global when it ended: its account shows nothing of it. */
+		/* At its end, blocks in use moved to the global row; the account shows none. */
 		expect("account", PFS_CELL_OF_ACCOUNT, 1, 1, 0);
 		expect("global", PFS_CELL_OF_GLOBAL, 2, 1, 100);
 		pfs_memory_freed(books, NULL, last, 100);
@@ -106,7 +102,7 @@ static void case_account(const char *rule)
 	pfs_memory_close(books);
 }
 
-/* Neither account nor user nor host can be had: all of it is global's, under each rule. */
+/* There is no room for account, user or host: all goes to global, under each rule. */
 static void case_none(const char *rule)
 {
 	static const char *const names[][2] = {
@@ -124,7 +120,7 @@ static void case_none(const char *rule)
 	pfs_memory_close(books);
 }
 
-/* Accounts are full, users and hosts are not: the thread's go to both, and to global. */
+/* Accounts are full, users and hosts are not: sums go to both, and to global. */
 static void case_user_and_host(const char *rule)
 {
 	open_books(rule, 1);
@@ -132,7 +128,7 @@ static void case_user_and_host(const char *rule)
 	pfs_desk_open(books);
 	struct pfs_party *account = books->lists[0];
 	pfs_desk_close(books);
-	/* So that user and host are there, and their account is not, and cannot be made. */
+	/* Now user and host exist, but their account does not, and cannot be created. */
 	account->user = "taken";
 	struct pfs_memory_note last = lives("u", "h");
 	account->user = account->record->user_name;
@@ -154,7 +150,7 @@ static void case_user_and_host(const char *rule)
 	pfs_memory_close(books);
 }
 
-/* An account without threads hands on to its user, its host, and to global. */
+/* The sums of an account without threads go to its user, its host and global. */
 static void case_account_goes(const char *rule)
 {
 	open_books(rule, 16);
@@ -163,7 +159,7 @@ static void case_account_goes(const char *rule)
 	uint32_t gone = pfs_parties_purge(books);
 	pfs_desk_close(books);
 	bool is_exact = strcmp(rule, "exact") == 0;
-	/* Under exact a block that is in use keeps its account. */
+	/* Under exact a block in use keeps its account alive. */
 	if ((is_exact && gone != 0) || (!is_exact && gone != 3)) {
 		printf("%u parties went\n", gone);
 		faults++;
@@ -229,7 +225,7 @@ static void case_marks(const char *rule)
 {
 	struct pfs_memory_note notes[10];
 	open_books(rule, 16);
-	if (strcmp(rule, "exact") != 0) { /* what others free is not taken off there */
+	if (strcmp(rule, "exact") != 0) { /* frees by others do not lower its cell */
 		pfs_memory_close(books);
 		return;
 	}
@@ -237,7 +233,7 @@ static void case_marks(const char *rule)
 	for (uint32_t i = 0; i < 10; i++)
 		notes[i] = pfs_memory_allocated(one, key, 100);
 	expect_marks("ten blocks", one->all_cells[1], PFS_TABLE_THREAD, 0, 1000);
-	/* Others free four: a new block is no new mark. */
+	/* Others free four: a new block is not a new peak. */
 	for (uint32_t i = 0; i < 4; i++)
 		pfs_memory_freed(books, NULL, notes[i], 100);
 	notes[0] = pfs_memory_allocated(one, key, 100);
@@ -257,7 +253,7 @@ static void case_marks(const char *rule)
 	pfs_memory_close(books);
 }
 
-/* What was counted is counted when it is freed; what was not, never. */
+/* A counted block is counted when it is freed; an uncounted one is not. */
 static void case_enabled(const char *rule)
 {
 	open_books(rule, 16);

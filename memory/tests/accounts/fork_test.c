@@ -1,14 +1,11 @@
 /*
- * fork_test.c - the child of a fork has books of its own, which begin with what it inherited, and
- * never writes into its parent's box; the box of a process that ends is gone, that of one that is
- * killed stays.
+ * fork_test.c - a forked child has its own books, which begin with what it inherited, and never
+ * writes into its parent's box. A process that ends removes its box; a killed one leaves it.
  *
  * usage: accounts_fork_test FOLDER
  */
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,14 +38,12 @@ static uint64_t in_use(void)
 
 static void open_books(const char *folder)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
+	struct pfs_memory_config config = test_config(folder);
 	config.tick_ms = 2;
 	books = books_or_exit(&config, "memory/test/fork", &key);
 }
 
-/* The other life of the parent, on another thread: it waits, and is not there in the child. */
+/* Another life of the parent, on another thread: it waits, and does not exist in the child. */
 static _Atomic(bool) others_end, other_is_there;
 
 static void *other_life(void *context)
@@ -64,7 +59,7 @@ static void *other_life(void *context)
 	return NULL;
 }
 
-/* In the child: 500 + 10,000 inherited, and 7 of its own. */
+/* The child has 500 + 10,000 inherited bytes, and 7 of its own. */
 static int be_child(struct pfs_memory_thread *thread, struct pfs_memory_note inherited,
 		    const char *parents_path)
 {

@@ -1,39 +1,25 @@
 /*
- * limits_test.c - limits of threads, accounts, users and the program: what is refused and what is
- * not, set by calls, by text and from outside; and threads that race to one, under a limit that is
- * at no moment passed.
+ * limits_test.c - limits of threads, accounts, users and the program, set by calls, by text and
+ * from outside: what is refused and what is not. Racing threads never exceed a limit.
  *
  * usage: accounts_limits_test scopes|resize|text|late|fork|box FOLDER|threads N OPERATIONS SEED
- * Exit 0: all is as it should be. 1: not, as a line says.
+ * Exit 0: passed. 1: failed; a line says where.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common_test.h"
 #include "memory/box/reader.h"
 
-#define CHECK(condition)                                                              \
-	do {                                                                          \
-		if (!(condition)) {                                                   \
-			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                      \
-		}                                                                     \
-	} while (0)
-
 static struct pfs_books *books;
 static pfs_memory_key key;
 
 static void open_books(const char *folder)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.is_private = folder == NULL;
-	config.tick_ms = 0;
+	struct pfs_memory_config config = test_config(folder);
 	books = books_or_exit(&config, "memory/limits/test", &key);
 }
 
@@ -49,7 +35,7 @@ static void limit(enum pfs_memory_scope scope, const char *user, const char *hos
 	CHECK(pfs_memory_limit(books, scope, user, host, bytes, NULL) == PFS_OK);
 }
 
-/* How many bytes it still gets, to the byte. */
+/* The bytes that the thread can still allocate, exactly. */
 static uint64_t room(struct pfs_memory_thread *thread, uint64_t most)
 {
 	uint64_t least = 0;
@@ -87,11 +73,11 @@ static void scopes(void)
 	CHECK(room(two, 5000) == 200 && room(other, 5000) == 900 && room(nobody, 5000) == 900);
 	limit(PFS_MEMORY_EACH_USER, NULL, NULL, 450);
 	CHECK(room(two, 5000) == 150 && room(other, 5000) == 150);
-	limit(PFS_MEMORY_USER, "a", NULL, PFS_MEMORY_NO_LIMIT); /* none, whatever each has */
+	limit(PFS_MEMORY_USER, "a", NULL, PFS_MEMORY_NO_LIMIT); /* none: overrides the default */
 	CHECK(room(two, 5000) == 200 && room(other, 5000) == 900 && room(nobody, 5000) == 450);
 	limit(PFS_MEMORY_PROGRAM, NULL, NULL, 400);
 	CHECK(room(other, 5000) == 100 && room(nobody, 5000) == 100);
-	/* Blocks of a life that has ended are the account's until they are free. */
+	/* Blocks of an ended life count for the account until they are freed. */
 	pfs_memory_thread_end(one);
 	CHECK(room(two, 5000) == 100);
 	uint64_t before = refused(PFS_SCOPE_PROGRAM - 1);
@@ -115,14 +101,14 @@ static void resize(void)
 	memset(block, 7, 600);
 	CHECK(pfs_memory_realloc(books, one, key, block, 1001) == NULL && errno == ENOMEM);
 	CHECK(block[599] == 7 && room(one, 5000) == 400);
-	/* What the old one has makes room for the new one: but of another account it does not. */
+	/* The old block makes room for the new one, but not in another account. */
 	block = pfs_memory_realloc(books, one, key, block, 1000);
 	CHECK(block != NULL && block[599] == 7 && room(one, 5000) == 0);
 	struct pfs_memory_note note = pfs_memory_allocated(two, key, 200);
 	CHECK(pfs_memory_realloc(books, two, key, block, 900) == NULL && room(two, 5000) == 800);
 	block = pfs_memory_realloc(books, two, key, block, 800);
 	CHECK(block != NULL && room(one, 5000) == 1000 && room(two, 5000) == 0);
-	/* What becomes less is not refused, also above a limit; what is claimed never is. */
+	/* Shrinking is not refused even above a limit; claiming never is. */
 	limit(PFS_MEMORY_ACCOUNT, "b", "x", 100);
 	block = pfs_memory_realloc(books, two, key, block, 700);
 	CHECK(block != NULL && room(two, 5000) == 0);
@@ -173,7 +159,7 @@ static void text(void)
 	CHECK(status == PFS_NO_MEMORY && strstr(message.text, "at most 28") != NULL);
 }
 
-/* Set, taken away, and set again, while threads have blocks that nobody asked for. */
+/* A limit is set, removed and set again, while threads have blocks allocated without it. */
 static void late(void)
 {
 	struct pfs_memory_thread *one = begin("a", "x"), *two = begin("a", "x"), *new;
@@ -188,7 +174,7 @@ static void late(void)
 	CHECK(room(new, 5000) == 400 && room(two, 5000) == 400 && room(one, 5000) == 400);
 	pfs_memory_freed(books, two, note, 600);
 	pfs_memory_enable(books, key, false);
-	CHECK(pfs_memory_allocated(one, key, 9000).reserved == 0); /* it is not counted */
+	CHECK(pfs_memory_allocated(one, key, 9000).reserved == 0); /* not counted */
 	pfs_memory_enable(books, key, true);
 	CHECK(room(new, 5000) == 1000);
 	pfs_memory_freed(books, two, more, 1000);
@@ -212,7 +198,7 @@ static void in_child(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0 && room(one, 5000) == 400);
 }
 
-/* From outside, and what is shown there. */
+/* Limits set from outside, and what a reader shows. */
 static void box(void)
 {
 	struct pfs_memory_thread *one = begin("a", "x");
@@ -234,7 +220,7 @@ static void box(void)
 	CHECK(snapshot->limits[0].limit_bytes == UINT64_MAX && snapshot->limits[0].refused == 0);
 	pfs_snapshot_free(snapshot);
 	CHECK(pfs_reader_limit_account(reader, 1, UINT64_MAX, &message) && room(one, 5000) == 700);
-	limit(PFS_MEMORY_ACCOUNT, "a", "x", 300); /* the program's own call is the last */
+	limit(PFS_MEMORY_ACCOUNT, "a", "x", 300); /* the later call of the program wins */
 	CHECK(room(one, 5000) == 300);
 	pfs_reader_close(reader);
 }
@@ -252,7 +238,7 @@ struct worker {
 	uint64_t refusals;
 };
 
-/* What is surely in use: counted after the books did, and taken off before. */
+/* A lower bound of usage: raised after the books count, lowered before. */
 static void note_in_use(uint64_t bytes)
 {
 	uint64_t now = atomic_fetch_add(&held, bytes) + bytes, seen = atomic_load(&most);
@@ -285,7 +271,7 @@ static void *work(void *context)
 			blocks[at] = got;
 		bytes[at] = got != NULL ? size : is_resize ? before : 0;
 		note_in_use(bytes[at]);
-		if (i % 512 == 511) { /* another life; the old one's blocks are the account's */
+		if (i % 512 == 511) { /* a new life; the account keeps the old one's blocks */
 			pfs_memory_thread_end(thread);
 			thread = begin("a", "x");
 		}
@@ -323,11 +309,9 @@ static void threads(uint32_t count, uint32_t operations, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = { { "scopes", scopes }, { "resize", resize }, { "text", text },
-		      { "late", late },     { "fork", in_child }, { "box", box } };
+	static const struct test_case cases[] = { { "scopes", scopes }, { "resize", resize },
+						  { "text", text },     { "late", late },
+						  { "fork", in_child }, { "box", box } };
 	const char *name = argc > 1 ? argv[1] : "";
 	open_books(argc == 3 ? argv[2] : NULL);
 	if (argc == 5 && strcmp(name, "threads") == 0) {
@@ -335,13 +319,8 @@ int main(int argc, char **argv)
 		pfs_memory_close(books);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (strcmp(cases[i].name, name) != 0)
-			continue;
-		cases[i].run();
-		pfs_memory_close(books);
+	if (run_case(cases, sizeof(cases) / sizeof(cases[0]), name, books))
 		return 0;
-	}
 	(void)fprintf(stderr, "usage: accounts_limits_test scopes|resize|text|late|fork|"
 			      "box FOLDER|threads N OPERATIONS SEED\n");
 	return 2;

@@ -1,20 +1,18 @@
 /*
- * oracle_test.c - sessions come and go, blocks change hands, and each row must be what books kept
- * by brute force say.
+ * oracle_test.c - compare each row with brute-force books, while sessions and blocks come and go.
  *
  * usage: accounts_oracle_test RULE THREADS OPERATIONS SEED
- * Each thread works for one account after the other, allocates under one of a few instruments, and
- * exchanges what it has for what others left in common slots: so most frees are foreign, and many
- * come after the session has ended. The oracle has a counter for each account and instrument, of
- * what is in use, by the block's own tale of who allocated it. At rest all rows are compared, and
- * what those of all accounts add up to. Rule exact: they must be equal, exit 1 if one is not. The
- * other rules: how wrong they are is printed, before the blocks that are left are freed and after.
+ * Each thread works for one account after another, allocates under one of a few instruments, and
+ * exchanges blocks with others through shared slots. So most frees are foreign, and many come after
+ * the session has ended. The oracle counts the bytes in use by account and instrument; each block
+ * stores who allocated it. At rest all rows and their totals are compared. Rule exact: they must be
+ * equal, else exit 1. Other rules: their errors are printed, before and after the remaining blocks
+ * are freed.
  */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "common_test.h"
 
@@ -23,7 +21,7 @@
 #define SLOTS 1024u
 #define SESSION_MOST 2000u
 
-/* What the test itself knows of a block. */
+/* What the test itself stores in a block. */
 struct tale {
 	uint32_t account, instrument;
 	uint64_t bytes;
@@ -33,14 +31,6 @@ static struct pfs_books *books;
 static pfs_memory_key keys[INSTRUMENTS];
 static _Atomic(uint64_t) in_use[ACCOUNTS][INSTRUMENTS], allocs[ACCOUNTS][INSTRUMENTS];
 static _Atomic(struct tale *) slots[SLOTS];
-
-static uint64_t draw(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static struct tale *take(struct pfs_memory_thread *thread, uint32_t account, uint64_t *state)
 {
@@ -63,7 +53,7 @@ static void give(struct pfs_memory_thread *thread, struct tale *tale)
 	pfs_memory_free(books, thread, tale);
 }
 
-/* Half the time the block gets another size, or another owner. */
+/* The block gets another size or another owner, with equal probability. */
 static struct tale *change(struct pfs_memory_thread *thread, uint32_t account, struct tale *tale,
 			   uint64_t *state)
 {
@@ -118,7 +108,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* ---- a reader beside them: by the optimistic protocol no cell is ever below zero ---- */
+/* ---- a concurrent reader: by the optimistic protocol no cell is ever below zero ---- */
 
 struct reader {
 	_Atomic(bool) ends;
@@ -210,7 +200,7 @@ static uint32_t compare(bool says)
 				       (uint64_t)atomic_load(&allocs[account][i]));
 		}
 	}
-	for (uint32_t i = 0; i < INSTRUMENTS; i++) { /* nobody is without an account */
+	for (uint32_t i = 0; i < INSTRUMENTS; i++) { /* every thread has an account */
 		totals += got_of[i] != right_of[i];
 		right_sum += right_of[i];
 	}
@@ -223,10 +213,8 @@ static uint32_t compare(bool says)
 
 static void open_books(const char *rule)
 {
-	struct pfs_memory_config config;
-	pfs_memory_config_init(&config);
+	struct pfs_memory_config config = test_config(NULL);
 	config.rule = rule;
-	config.is_private = true;
 	config.tick_ms = 3;
 	books = books_or_exit(&config, "memory/test/what_0", &keys[0]);
 	for (uint32_t i = 1; i < INSTRUMENTS; i++) {
@@ -269,6 +257,6 @@ int main(int argc, char **argv)
 		give(NULL, atomic_exchange(&slots[i], NULL));
 	wrong += compare(is_exact);
 	pfs_memory_close(books);
-	/* A rule that is known to be wrong and comes out right was not tested. */
+	/* If a rule known to be wrong gives no error, the test did not work. */
 	return is_exact ? wrong != 0 : wrong == 0;
 }

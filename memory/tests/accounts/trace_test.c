@@ -1,13 +1,12 @@
 /*
- * trace_test.c - a memory trace: what a guard is worth, limits, and threads against books of the
- * test's own.
+ * trace_test.c - a memory trace: misuse of guards, limits, and threads against the test's own
+ * books.
  *
  * usage: accounts_trace_test misuse|limits|tree|fork|box FOLDER|threads N OPERATIONS SEED
- * Exit 0: all is as it should be. 1: not, as a line says.
+ * Exit 0: passed. 1: failed; a line says where.
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,14 +14,6 @@
 
 #include "common_test.h"
 #include "memory/box/reader.h"
-
-#define CHECK(condition)                                                              \
-	do {                                                                          \
-		if (!(condition)) {                                                   \
-			(void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			exit(1);                                                      \
-		}                                                                     \
-	} while (0)
 
 static struct pfs_books *books;
 
@@ -35,13 +26,9 @@ static struct pfs_owner_sums sums_of(const struct pfs_owner *owner)
 
 static void open_books(const char *folder, uint32_t owners_max)
 {
-	struct pfs_memory_config config;
+	struct pfs_memory_config config = test_config(folder);
 	pfs_memory_key key;
-	pfs_memory_config_init(&config);
-	config.folder = folder;
-	config.is_private = folder == NULL;
 	config.trace_owners_max = owners_max;
-	config.tick_ms = 0;
 	books = books_or_exit(&config, "memory/trace/test", &key);
 }
 
@@ -62,13 +49,13 @@ static void misuse(void)
 	CHECK(!pfs_owner_end(&guard) && pfs_owner_end(&other) && !pfs_owner_end(&other));
 	CHECK(sums_of(one).own_bytes == 0 && sums_of(one).sum_bytes == 0);
 	CHECK(sums_of(one).high_bytes == 100 && sums_of(one).bad == 7);
-	/* Older bytes of a guard over it: what would go below zero does not. */
+	/* An older copy overwrites a guard: sums do not go below zero. */
 	CHECK(pfs_owner_add(one, 50, &guard));
 	copy = guard;
 	CHECK(pfs_owner_end(&guard));
 	guard = copy;
 	CHECK(!pfs_owner_end(&guard) && sums_of(one).own_bytes == 0 && sums_of(one).bad == 8);
-	/* And it can be used anew. */
+	/* It can be reused. */
 	CHECK(pfs_owner_add(one, 7, &guard) && sums_of(one).own_bytes == 7);
 	CHECK(pfs_owner_end(&guard));
 	CHECK(pfs_owner_add(NULL, 7, &guard) && pfs_owner_move(&guard, one));
@@ -102,7 +89,7 @@ static void limits(void)
 	struct pfs_owner_guard a = { 0, 0, 0 }, b = { 0, 0, 0 };
 	pfs_owner_limit(top, 100, PFS_OWNER_REFUSE);
 	CHECK(pfs_owner_add(one, 60, &a) && !pfs_owner_add(two, 41, &b));
-	CHECK(!pfs_owner_end(&b) && sums_of(two).bad == 0); /* it was refused: no harm */
+	CHECK(!pfs_owner_end(&b) && sums_of(two).bad == 0); /* it was refused: harmless */
 	CHECK(sums_of(top).refused == 1 && sums_of(two).refused == 0);
 	CHECK(sums_of(two).sum_bytes == 0 && sums_of(two).high_bytes == 0);
 	CHECK(pfs_owner_add(two, 40, &b) && sums_of(top).sum_bytes == 100);
@@ -110,7 +97,7 @@ static void limits(void)
 	CHECK(pfs_owner_move(&b, one) && sums_of(one).own_bytes == 99); /* below the same limit */
 	CHECK(!pfs_owner_add(one, UINT64_MAX, &kept) && !pfs_owner_add(one, 2, &kept));
 	CHECK(sums_of(top).sum_bytes == 99 && sums_of(top).high_bytes == 100);
-	/* Below what is there: it stays, and nothing comes. */
+	/* A limit below usage: the bytes stay, adds are refused. */
 	pfs_owner_limit(top, 10, PFS_OWNER_REFUSE);
 	CHECK(!pfs_owner_add(two, 1, &kept) && pfs_owner_end(&b) && pfs_owner_resize(&a, 10));
 	CHECK(!pfs_owner_add(two, 1, &kept) && pfs_owner_resize(&a, 9));
@@ -121,7 +108,7 @@ static void limits(void)
 	/* Only reported. */
 	pfs_owner_limit(top, 10, PFS_OWNER_REPORT);
 	CHECK(pfs_owner_add(two, 11, &a) && sums_of(top).over == 1 && pfs_owner_end(&a));
-	CHECK(!pfs_owner_add(two, UINT64_C(1) << 48, &a)); /* nobody has so much */
+	CHECK(!pfs_owner_add(two, UINT64_C(1) << 48, &a)); /* above the maximum */
 	/* Called. */
 	pfs_owner_limit(top, 100, PFS_OWNER_CALL);
 	pfs_owner_on_limit(top, make_room, &kept);
@@ -168,7 +155,7 @@ static void tree(void)
 	CHECK(pfs_owner_end(&guard));
 }
 
-/* ---- a forked child goes on with what there was ---- */
+/* ---- a forked child continues with the parent's state ---- */
 
 static void forked(void)
 {
@@ -214,7 +201,7 @@ static void by_box(void)
 	CHECK(pfs_reader_limit(reader, 0, UINT64_MAX, &message) && pfs_owner_resize(&more, 46));
 	CHECK(sums_of(cache).limit_bytes == PFS_OWNER_NO_LIMIT && sums_of(cache).refused == 2);
 	CHECK(pfs_reader_limit(reader, 0, 9, &message));
-	pfs_owner_limit(cache, 800, PFS_OWNER_REFUSE); /* who came last, decides */
+	pfs_owner_limit(cache, 800, PFS_OWNER_REFUSE); /* the later call wins */
 	CHECK(sums_of(cache).limit_bytes == 800 && pfs_owner_resize(&more, 100));
 	pfs_reader_close(reader);
 	CHECK(pfs_owner_end(&guard) && pfs_owner_end(&more));
@@ -230,15 +217,7 @@ static _Atomic(int64_t) own[OWNERS], refusals;
 static struct pfs_owner_guard shared[8];
 static _Atomic(uint64_t) shared_adds, shared_ends;
 static unsigned long operations, seed;
-static uint64_t limit; /* so that about half of what threads would hold is refused */
-
-static uint64_t draw(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
+static uint64_t limit; /* so that about half of the bytes are refused */
 
 struct mine {
 	struct pfs_owner_guard guard;
@@ -284,7 +263,7 @@ static void *work(void *number)
 		mine[i].owner = OWNERS;
 	for (unsigned long i = 0; i < operations; i++) {
 		change(&mine[draw(&state) % GUARDS], &state);
-		/* And guards that all use at once: each add ends once. */
+		/* Guards that all threads use: each add ends once. */
 		struct pfs_owner_guard *guard = &shared[draw(&state) % 8];
 		if (draw(&state) % 2 == 0)
 			atomic_fetch_add(&shared_adds, pfs_owner_add(owners[6], 3, guard));
@@ -295,7 +274,7 @@ static void *work(void *number)
 		CHECK(sums.sum_bytes <= limits[at] && sums.own_bytes <= UINT64_C(1) << 40 &&
 		      sums.high_bytes >= sums.sum_bytes && sums.high_bytes <= limits[at]);
 	}
-	for (uint32_t i = 0; i < GUARDS / 2; i++) /* the others stay, and are looked at */
+	for (uint32_t i = 0; i < GUARDS / 2; i++) /* the others stay, to be checked */
 		if (mine[i].owner != OWNERS) {
 			atomic_fetch_sub(&own[mine[i].owner], (int64_t)mine[i].bytes);
 			CHECK(pfs_owner_end(&mine[i].guard));
@@ -323,7 +302,7 @@ static void threads(unsigned count)
 	for (unsigned i = 0; i < 8; i++)
 		atomic_fetch_add(&shared_ends, pfs_owner_end(&shared[i]));
 	CHECK(atomic_load(&shared_adds) == atomic_load(&shared_ends));
-	/* Whether threads were refused is the scheduler's; this one is. */
+	/* Whether threads are refused depends on the scheduler; this add is. */
 	struct pfs_owner_guard over = { 0 };
 	CHECK(!pfs_owner_add(owners[0], limit + 1, &over));
 	atomic_fetch_add(&refusals, 1);
@@ -348,30 +327,24 @@ static void threads(unsigned count)
 
 int main(int argc, char **argv)
 {
+	static const struct test_case cases[] = {
+		{ "misuse", misuse }, { "limits", limits }, { "tree", tree }, { "fork", forked }
+	};
+	static const struct test_case box = { "box", by_box };
 	const char *what = argc > 1 ? argv[1] : "";
-	if (strcmp(what, "box") == 0 && argc == 3)
-		open_books(argv[2], 256);
-	else
-		open_books(NULL, 20);
-	if (strcmp(what, "misuse") == 0)
-		misuse();
-	else if (strcmp(what, "limits") == 0)
-		limits();
-	else if (strcmp(what, "tree") == 0)
-		tree();
-	else if (strcmp(what, "fork") == 0)
-		forked();
-	else if (strcmp(what, "box") == 0 && argc == 3)
-		by_box();
-	else if (strcmp(what, "threads") == 0 && argc == 5) {
+	bool has_folder = argc == 3;
+	open_books(has_folder ? argv[2] : NULL, has_folder ? 256 : 20);
+	if (argc == 5 && strcmp(what, "threads") == 0) {
 		operations = strtoul(argv[3], NULL, 10);
 		seed = strtoul(argv[4], NULL, 10);
 		threads((unsigned)strtoul(argv[2], NULL, 10));
-	} else {
-		(void)fprintf(stderr, "usage: accounts_trace_test misuse|limits|tree|fork|"
-				      "box FOLDER|threads N OPERATIONS SEED\n");
-		return 2;
+		pfs_memory_close(books);
+		return 0;
 	}
-	pfs_memory_close(books);
-	return 0;
+	if (has_folder ? run_case(&box, 1, what, books)
+		       : run_case(cases, sizeof(cases) / sizeof(cases[0]), what, books))
+		return 0;
+	(void)fprintf(stderr, "usage: accounts_trace_test misuse|limits|tree|fork|"
+			      "box FOLDER|threads N OPERATIONS SEED\n");
+	return 2;
 }

@@ -1,6 +1,6 @@
 /*
- * books_test.c - both sides of the box together: a program counts, and a reader of its box sees
- * what it counted, while it counts and when it is dead.
+ * books_test.c - both sides of the box together: a reader sees what a program counted, while it
+ * counts and after its death.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include <pfslab/memory.h>
 
-#include "memory/box/reader.h"
+#include "crowd_test.h"
 #include "stress/harness/harness.h"
 
 #define WORKERS 4u
@@ -27,7 +27,7 @@ static struct pfs_books *books;
 static pfs_memory_key keys[KEYS];
 static atomic_bool is_over;
 
-static void begin(bool keep)
+static void open_books(bool keep)
 {
 	struct pfs_memory_config config;
 	struct pfs_message message;
@@ -56,28 +56,7 @@ static void remove_all(void)
 	PFS_CHECK(system(command) == 0);
 }
 
-static struct pfs_snapshot *take(struct pfs_reader *reader)
-{
-	struct pfs_message message = { "" };
-	struct pfs_snapshot *snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_ROWS, &message);
-	if (snapshot == NULL || snapshot->damaged != 0)
-		(void)fprintf(stderr, "%s%s\n", message.text,
-			      snapshot != NULL ? snapshot->damage.text : "");
-	PFS_CHECK(snapshot != NULL && snapshot->damaged == 0);
-	return snapshot;
-}
-
-static struct pfs_reader *open_box(const char *path)
-{
-	struct pfs_message message = { "" };
-	struct pfs_reader *reader = pfs_reader_open(path, &message);
-	if (reader == NULL)
-		(void)fprintf(stderr, "%s\n", message.text);
-	PFS_CHECK(reader != NULL);
-	return reader;
-}
-
-/* ---- a reader beside threads that come and go, and free each other's blocks ---- */
+/* ---- a reader, and threads that come and go and free each other's blocks ---- */
 
 struct block {
 	struct pfs_memory_note note;
@@ -87,7 +66,7 @@ struct block {
 static struct block shared[BLOCKS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Puts a new block to where another's was, and frees that. */
+/* Replaces another thread's block by a new one, and frees the old one. */
 static void trade(struct pfs_memory_thread *thread, uint32_t random)
 {
 	struct block fresh = { .bytes = 16 + random % 100 };
@@ -116,7 +95,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Nothing is ever below zero; the number of rows that were missed. */
+/* No row is below zero. Returns the number of missed rows. */
 static uint64_t check_rows(const struct pfs_snapshot *snapshot)
 {
 	struct pfs_row row;
@@ -132,7 +111,7 @@ static uint64_t check_rows(const struct pfs_snapshot *snapshot)
 
 static void *read_on(void *context)
 {
-	struct pfs_reader *reader = open_box(context);
+	struct pfs_reader *reader = open_target(context);
 	static uint64_t snapshots, missed;
 	while (!atomic_load(&is_over)) {
 		struct pfs_snapshot *snapshot = take(reader);
@@ -169,9 +148,8 @@ static void beside(const struct pfs_case *at)
 	uint32_t numbers[WORKERS];
 	struct pfs_message message;
 	int64_t blocks = 0, bytes = 0;
-	char path[512];
 	(void)at;
-	begin(true);
+	open_books(true);
 	(void)snprintf(path, sizeof(path), "%s", pfs_memory_path(books));
 	PFS_CHECK(pthread_create(&reader_thread, NULL, read_on, path) == 0);
 	for (uint32_t i = 0; i < WORKERS; i++) {
@@ -186,10 +164,10 @@ static void beside(const struct pfs_case *at)
 		blocks += shared[i].bytes != 0;
 		bytes += shared[i].bytes;
 	}
-	struct pfs_reader *reader = open_box(path);
+	struct pfs_reader *reader = open_target(path);
 	check_rest(reader, blocks, bytes);
 	PFS_CHECK(pfs_reader_check(reader, &message));
-	/* TRUNCATE, and the same is in use. */
+	/* TRUNCATE does not change what is in use. */
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
 	struct pfs_snapshot *snapshot = take(reader);
 	struct pfs_row row;
@@ -210,7 +188,7 @@ static void beside(const struct pfs_case *at)
 
 static void count_until_killed(int ready)
 {
-	begin(false);
+	open_books(false);
 	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "victim", "app", "web",
 								   true);
 	for (uint32_t i = 0; i < 1000; i++)
@@ -232,12 +210,12 @@ static void killed(const struct pfs_case *at)
 		count_until_killed(ready[1]);
 	PFS_CHECK(read(ready[0], folder, sizeof(folder)) == sizeof(folder));
 	(void)setenv("PFS_MEM_DIR", folder, 1);
-	struct pfs_reader *reader = open_box("last");
+	struct pfs_reader *reader = open_target("last");
 	PFS_CHECK(pfs_reader_info(reader)->is_live);
 	PFS_CHECK_IS(pfs_reader_info(reader)->pid, (uint32_t)child);
 	pfs_reader_close(reader);
 	PFS_CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
-	reader = open_box("last");
+	reader = open_target("last");
 	PFS_CHECK(!pfs_reader_info(reader)->is_live);
 	PFS_CHECK_IS(pfs_reader_info(reader)->ticks, 1);
 	struct pfs_snapshot *snapshot = take(reader);

@@ -2,22 +2,25 @@
 #include "crowd_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "containers/pfs_lock.h"
 #include "stress/harness/harness.h"
 
-char path[128];
+char path[512];
 struct pfs_made_box box;
+
+void name_box(void)
+{
+	(void)snprintf(path, sizeof(path), "/tmp/pfslab-box-%u.box", (unsigned)getpid());
+}
 
 void begin(void)
 {
 	const struct pfs_made_sizes sizes = {
 		.instruments = 20, .threads = 40, .accounts = 20, .cells = 200, .page_records = 8
 	};
-	(void)snprintf(path, sizeof(path), "/tmp/pfslab-rows-%u.box", (unsigned)getpid());
+	name_box();
 	pfs_made_begin(&box, path, &sizes);
 }
 
@@ -31,8 +34,13 @@ void end(struct pfs_reader *reader)
 
 struct pfs_reader *open_box(void)
 {
+	return open_target(path);
+}
+
+struct pfs_reader *open_target(const char *target)
+{
 	struct pfs_message message = { "" };
-	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	struct pfs_reader *reader = pfs_reader_open(target, &message);
 	if (reader == NULL)
 		(void)fprintf(stderr, "%s\n", message.text);
 	PFS_CHECK(reader != NULL);
@@ -75,8 +83,17 @@ void is_row(struct pfs_row row, const int64_t expected[10])
 	}
 }
 
-void crowd(struct crowd *self)
+void see_row(struct pfs_reader *reader, enum pfs_box_table table, uint32_t who,
+	     const int64_t expected[10])
 {
+	struct pfs_snapshot *snapshot = take(reader);
+	is_row(row_of(snapshot, table, who, 0), expected);
+	pfs_snapshot_free(snapshot);
+}
+
+struct pfs_reader *begin_crowd(struct crowd *self)
+{
+	begin();
 	self->net = pfs_made_instrument(&box, "memory/server/net");
 	self->sort = pfs_made_instrument(&box, "memory/server/sort");
 	self->app = pfs_made_user(&box, "app");
@@ -99,4 +116,5 @@ void crowd(struct crowd *self)
 	}
 	pfs_made_foreign(self->cells[4], 100);    /* 4 are left of 5 */
 	pfs_made_free(&box, self->cells[3], 100); /* 3 of 4 */
+	return open_box();
 }

@@ -1,6 +1,6 @@
 /*
- * damage_test.c - damaged and hostile boxes, living and dead: each is read or refused with one
- * line, in bounded time, and nothing else happens.
+ * damage_test.c - damaged and hostile boxes of live and dead programs: each is read, or refused
+ * with one line, in bounded time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,10 +28,11 @@ struct range {
 static struct range used[USED_MAX];
 static uint32_t used_count;
 
-/* Pages that are there. */
+/* Finds the allocated pages. */
 static void find_used(int file)
 {
 	off_t at = 0;
+	used_count = 0;
 	while (used_count < USED_MAX && (at = lseek(file, at, SEEK_DATA)) >= 0) {
 		off_t hole = lseek(file, at, SEEK_HOLE);
 		for (; at < hole && used_count < USED_MAX; at += PFS_BOX_PAGE)
@@ -45,6 +46,7 @@ static int begin(bool is_live)
 	pfs_made_sample(&box, path);
 	int file = open(path, O_RDWR | O_CLOEXEC);
 	PFS_CHECK(file >= 0);
+	memset(results, 0, sizeof(results));
 	find_used(file);
 	PFS_CHECK(used_count > 5);
 	if (!is_live)
@@ -101,7 +103,7 @@ static void cut(const struct pfs_case *at)
 		PFS_CHECK(ftruncate(file, (off_t)to) == 0);
 		PFS_CHECK_IS(pfs_probe_box(copy), PFS_PROBE_REFUSED);
 		results[PFS_PROBE_REFUSED]++;
-		/* The length again, the rest zeroes: what a disk that ran full leaves. */
+		/* The full length with zeroes at the end: what a full disk leaves. */
 		PFS_CHECK(ftruncate(file, (off_t)bytes) == 0);
 		results[pfs_probe_box(copy)]++;
 		PFS_CHECK(ftruncate(file, (off_t)to) == 0);
@@ -139,15 +141,10 @@ static void flip_bits(bool is_live)
 	end(file);
 }
 
-static void bits_dead(const struct pfs_case *at)
+static void bits(const struct pfs_case *at)
 {
 	(void)at;
 	flip_bits(false);
-}
-
-static void bits_live(const struct pfs_case *at)
-{
-	(void)at;
 	flip_bits(true);
 }
 
@@ -190,15 +187,10 @@ static void try_all_words(bool is_live)
 	end(file);
 }
 
-static void hostile_dead(const struct pfs_case *at)
+static void hostile(const struct pfs_case *at)
 {
 	(void)at;
 	try_all_words(false);
-}
-
-static void hostile_live(const struct pfs_case *at)
-{
-	(void)at;
 	try_all_words(true);
 }
 
@@ -235,7 +227,7 @@ static void heads(const struct pfs_case *at)
 	end(file);
 }
 
-/* A living box that says it has pages which it has not: to look must not make them. */
+/* A live box claims pages that it does not have: reading must not allocate them. */
 static void no_such_pages(const struct pfs_case *at)
 {
 	const struct pfs_made_sizes sizes = {
@@ -255,7 +247,7 @@ static void no_such_pages(const struct pfs_case *at)
 	(void)unlink(path);
 }
 
-/* Texts without an end: the next field is not read as one. */
+/* Unterminated texts: the reader does not continue into the next field. */
 static void endless_texts(const struct pfs_case *at)
 {
 	(void)at;
@@ -279,7 +271,7 @@ static void endless_texts(const struct pfs_case *at)
 	end(file);
 }
 
-/* Names without an end are cut; of instruments no more than there may be are there. */
+/* Unterminated names are cut; instruments beyond the maximum are left out. */
 static void limits(const struct pfs_case *at)
 {
 	const struct pfs_made_sizes sizes = {
@@ -317,10 +309,8 @@ int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
 		{ .name = "cut", .run = cut },
-		{ .name = "bits_dead", .run = bits_dead },
-		{ .name = "bits_live", .run = bits_live },
-		{ .name = "hostile_dead", .run = hostile_dead },
-		{ .name = "hostile_live", .run = hostile_live },
+		{ .name = "bits", .run = bits },
+		{ .name = "hostile", .run = hostile },
 		{ .name = "limits", .run = limits },
 		{ .name = "heads", .run = heads },
 		{ .name = "no_such_pages", .run = no_such_pages },

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "containers/pfs_lock.h"
 
 #define FIRST_WORD (PFS_VERSION_ONE + PFS_STATE_ALLOCATED)
@@ -27,7 +27,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 	return (value + to - 1) / to * to;
 }
 
-/* All here is written by one thread, or before others look: relaxed throughout. */
+/* Everything here is written by one thread, or before others read it: relaxed throughout. */
 static uint64_t get(_Atomic(uint64_t) *word)
 {
 	return pfs_load_relaxed(word); /* relaxed: see above */
@@ -58,45 +58,42 @@ static uint64_t add_region(struct pfs_box_head *head, enum pfs_box_kind kind, ui
 	return offset + region->bytes;
 }
 
+/* The regions of a profile are the last three. */
 static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *sizes)
 {
-	const uint32_t page = sizes->page_records;
-	const uint32_t account = sizeof(struct pfs_box_account);
-	uint64_t rows = ((uint64_t)sizes->threads + 3 * (uint64_t)sizes->accounts + 4 * page + 1) *
-			sizes->instruments;
+	const uint32_t page = sizes->page_records, account = sizeof(struct pfs_box_account);
+	const uint64_t rows = (sizes->threads + UINT64_C(3) * sizes->accounts + 4 * page + 1) *
+			      sizes->instruments;
+	const struct {
+		enum pfs_box_kind kind;
+		uint32_t record_bytes;
+		uint64_t records;
+		uint32_t page_records;
+	} regions[] = {
+		{ PFS_BOX_INSTRUMENTS, sizeof(struct pfs_box_instrument), sizes->instruments,
+		  page },
+		{ PFS_BOX_THREADS, sizeof(struct pfs_box_thread), sizes->threads, page },
+		{ PFS_BOX_ACCOUNTS, account, sizes->accounts, page },
+		{ PFS_BOX_USERS, account, sizes->accounts, page },
+		{ PFS_BOX_HOSTS, account, sizes->accounts, page },
+		{ PFS_BOX_CELLS, sizeof(struct pfs_cell), sizes->cells, page },
+		{ PFS_BOX_TICKS, sizeof(struct pfs_box_tick), PFS_BOX_TICKS_KEPT, 0 },
+		{ PFS_BOX_CELL_BASES, sizeof(struct pfs_box_cell_base), sizes->cells + page, 0 },
+		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), rows, 0 },
+		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
+		{ PFS_BOX_OWNERS, sizeof(struct pfs_box_owner), 64, page },
+		{ PFS_BOX_MODULES, sizeof(struct pfs_box_module), 64, 0 },
+		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack), sizes->stacks, page },
+		{ PFS_BOX_CONTEXTS, sizeof(struct pfs_box_context), sizes->contexts, page },
+		{ PFS_BOX_SAMPLES, sizeof(struct pfs_box_sample), sizes->samples, page },
+	};
+	const size_t count = sizeof(regions) / sizeof(regions[0]) -
+			     (sizes->profile_lg == 0 ? 3 : 0);
 	uint64_t at = 2 * PFS_BOX_PAGE;
-	at = add_region(head, PFS_BOX_INSTRUMENTS, at, sizeof(struct pfs_box_instrument),
-			sizes->instruments, page);
-	at = add_region(head, PFS_BOX_THREADS, at, sizeof(struct pfs_box_thread), sizes->threads,
-			page);
-	at = add_region(head, PFS_BOX_ACCOUNTS, at, account, sizes->accounts, page);
-	at = add_region(head, PFS_BOX_USERS, at, account, sizes->accounts, page);
-	at = add_region(head, PFS_BOX_HOSTS, at, account, sizes->accounts, page);
-	at = add_region(head, PFS_BOX_CELLS, at, sizeof(struct pfs_cell), sizes->cells, page);
-	at = add_region(head, PFS_BOX_TICKS, at, sizeof(struct pfs_box_tick), PFS_BOX_TICKS_KEPT,
-			0);
-	at = add_region(head, PFS_BOX_CELL_BASES, at, sizeof(struct pfs_box_cell_base),
-			sizes->cells + page, 0);
-	at = add_region(head, PFS_BOX_ROW_BASES, at, sizeof(struct pfs_box_row_base), rows, 0);
-	at = add_region(head, PFS_BOX_MAPPERS, at, sizeof(struct pfs_box_mapper),
-			PFS_BOX_MAPPERS_MAX, 0);
-	at = add_region(head, PFS_BOX_OWNERS, at, sizeof(struct pfs_box_owner), 64, page);
-	at = add_region(head, PFS_BOX_MODULES, at, sizeof(struct pfs_box_module), 64, 0);
-	if (sizes->profile_lg == 0)
-		return at;
-	at = add_region(head, PFS_BOX_STACKS, at, sizeof(struct pfs_box_stack), sizes->stacks,
-			page);
-	at = add_region(head, PFS_BOX_CONTEXTS, at, sizeof(struct pfs_box_context), sizes->contexts,
-			page);
-	return add_region(head, PFS_BOX_SAMPLES, at, sizeof(struct pfs_box_sample), sizes->samples,
-			  page);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	for (size_t i = 0; i < count; i++)
+		at = add_region(head, regions[i].kind, at, regions[i].record_bytes,
+				regions[i].records, regions[i].page_records);
+	return at;
 }
 
 static void fill_head(struct pfs_box_head *head, const struct pfs_made_sizes *sizes)
@@ -107,7 +104,7 @@ static void fill_head(struct pfs_box_head *head, const struct pfs_made_sizes *si
 	head->pid = (uint32_t)getpid();
 	head->parent_pid = (uint32_t)getppid();
 	head->start_ticks = 12345;
-	head->start_realtime_ns = now_ns();
+	head->start_realtime_ns = pfs_now_ns(CLOCK_REALTIME);
 	head->uid = (uint32_t)geteuid();
 	head->instruments_max = sizes->instruments;
 	head->tick_ms = 1000;
@@ -206,36 +203,41 @@ uint32_t pfs_made_instrument(struct pfs_made_box *self, const char *name)
 	return pfs_made_publish(self, PFS_BOX_INSTRUMENTS, reference);
 }
 
+/* An account, a user or a host; a name that is NULL is not set. */
+static struct pfs_box_account *named(struct pfs_made_box *self, enum pfs_box_kind kind,
+				     const char *user, const char *host)
+{
+	uint32_t reference = pfs_made_record(self, kind);
+	struct pfs_box_account *record = pfs_made_at(self, kind, reference);
+	record->has_user = user != NULL;
+	record->has_host = host != NULL;
+	(void)snprintf(record->user_name, sizeof(record->user_name), "%s", user ? user : "");
+	(void)snprintf(record->host_name, sizeof(record->host_name), "%s", host ? host : "");
+	(void)pfs_made_publish(self, kind, reference);
+	return record;
+}
+
 uint32_t pfs_made_user(struct pfs_made_box *self, const char *name)
 {
-	uint32_t reference = pfs_made_record(self, PFS_BOX_USERS);
-	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_USERS, reference);
-	record->has_user = 1;
-	(void)snprintf(record->user_name, sizeof(record->user_name), "%s", name);
-	return pfs_made_publish(self, PFS_BOX_USERS, reference);
+	(void)named(self, PFS_BOX_USERS, name, NULL);
+	return self->made[PFS_BOX_USERS];
 }
 
 uint32_t pfs_made_host(struct pfs_made_box *self, const char *name)
 {
-	uint32_t reference = pfs_made_record(self, PFS_BOX_HOSTS);
-	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_HOSTS, reference);
-	record->has_host = 1;
-	(void)snprintf(record->host_name, sizeof(record->host_name), "%s", name);
-	return pfs_made_publish(self, PFS_BOX_HOSTS, reference);
+	(void)named(self, PFS_BOX_HOSTS, NULL, name);
+	return self->made[PFS_BOX_HOSTS];
 }
 
 uint32_t pfs_made_account(struct pfs_made_box *self, uint32_t user, uint32_t host)
 {
-	uint32_t reference = pfs_made_record(self, PFS_BOX_ACCOUNTS);
-	struct pfs_box_account *record = pfs_made_at(self, PFS_BOX_ACCOUNTS, reference);
 	const struct pfs_box_account *of_user = pfs_made_at(self, PFS_BOX_USERS, user);
 	const struct pfs_box_account *of_host = pfs_made_at(self, PFS_BOX_HOSTS, host);
+	struct pfs_box_account *record = named(self, PFS_BOX_ACCOUNTS, of_user->user_name,
+					       of_host->host_name);
 	record->user = user;
 	record->host = host;
-	record->has_user = record->has_host = 1;
-	memcpy(record->user_name, of_user->user_name, sizeof(record->user_name));
-	memcpy(record->host_name, of_host->host_name, sizeof(record->host_name));
-	return pfs_made_publish(self, PFS_BOX_ACCOUNTS, reference);
+	return self->made[PFS_BOX_ACCOUNTS];
 }
 
 uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t account,
@@ -244,7 +246,7 @@ uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t a
 	uint32_t reference = pfs_made_record(self, PFS_BOX_THREADS);
 	struct pfs_box_thread *record = pfs_made_at(self, PFS_BOX_THREADS, reference);
 	record->thread_id = ++self->thread_id;
-	record->begun_realtime_ns = now_ns();
+	record->begun_realtime_ns = pfs_now_ns(CLOCK_REALTIME);
 	record->os_tid = (uint32_t)getpid();
 	record->account = account;
 	record->user = user;
@@ -302,9 +304,9 @@ struct pfs_cell *pfs_made_cell_of(struct pfs_made_box *self, enum pfs_cell_level
 	return cell;
 }
 
-/* ---- what a program does ---- */
+/* ---- what a program would do ---- */
 
-/* A TRUNCATE since: marks begin at what is in use now. */
+/* After a TRUNCATE marks begin at what is in use now. */
 static void look(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t count, uint64_t bytes)
 {
 	for (int t = 0; t < PFS_TABLES; t++) {
@@ -320,7 +322,7 @@ static void look(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t coun
 	}
 }
 
-/* High marks rise after an allocation, low ones fall before it, where all minima are. */
+/* High marks rise after an allocation; low ones fall before it, where the minima are. */
 static void mark(struct pfs_cell *cell, bool high)
 {
 	uint64_t count = get(&cell->allocs) - get(&cell->frees) - get(&cell->word);

@@ -1,10 +1,8 @@
 /*
- * fixture_test.h - boxes made by hand, by layout.h alone: what a program would write, without one.
+ * fixture_test.h - boxes made by hand from layout.h alone: what a program would write.
  */
 #ifndef PFS_BOX_FIXTURE_TEST_H
 #define PFS_BOX_FIXTURE_TEST_H
-
-#include <pfslab/status.h>
 
 #include "memory/box/profile.h"
 
@@ -26,7 +24,7 @@ struct pfs_made_box {
 	uint32_t modules;
 };
 
-/* A box that lives: this process has its lock until pfs_made_leave. */
+/* A live box: this process holds its lock until pfs_made_leave. */
 void pfs_made_begin(struct pfs_made_box *self, const char *path,
 		    const struct pfs_made_sizes *sizes);
 /* As if killed: the file stays as it is. */
@@ -38,7 +36,7 @@ void *pfs_made_at(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t re
 _Atomic(uint32_t) *pfs_made_word(struct pfs_made_box *self, enum pfs_box_kind kind,
 				 uint32_t reference);
 
-/* The reference of a new record, which is all zeroes; and then it is there for others. */
+/* The reference of a new record, which is all zeroes; publish makes it visible. */
 uint32_t pfs_made_record(struct pfs_made_box *self, enum pfs_box_kind kind);
 uint32_t pfs_made_publish(struct pfs_made_box *self, enum pfs_box_kind kind, uint32_t reference);
 
@@ -47,19 +45,19 @@ uint32_t pfs_made_instrument(struct pfs_made_box *self, const char *name);
 uint32_t pfs_made_user(struct pfs_made_box *self, const char *name);
 uint32_t pfs_made_host(struct pfs_made_box *self, const char *name);
 uint32_t pfs_made_account(struct pfs_made_box *self, uint32_t user, uint32_t host);
-/* Of an account, or without one of a user, a host, both, or nobody. */
+/* Of an account; or without one, with a user, a host, both, or neither. */
 uint32_t pfs_made_thread(struct pfs_made_box *self, const char *name, uint32_t account,
 			 uint32_t user, uint32_t host);
 /* A cell of a thread: its account, user, host. */
 struct pfs_cell *pfs_made_cell(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
-/* A cell of another level; who: of the account, user, or host; 0 for global. */
+/* A cell of another level; who: reference of the account, user or host; 0 for global. */
 struct pfs_cell *pfs_made_cell_of(struct pfs_made_box *self, enum pfs_cell_level level,
 				  uint32_t who, uint32_t instrument);
 
-/* The owner allocates and frees; marks rise and fall as a program's would. */
+/* The owner allocates and frees; marks change as in a program. */
 void pfs_made_alloc(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t bytes);
 void pfs_made_free(struct pfs_made_box *self, struct pfs_cell *cell, uint64_t bytes);
-/* Another one frees; and the life ends. */
+/* Another thread frees; the life ends. */
 void pfs_made_foreign(struct pfs_cell *cell, uint64_t bytes);
 void pfs_made_end_cell(struct pfs_cell *cell);
 
@@ -69,8 +67,8 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes);
 /* A file that is mapped; gone_ns 0: still. */
 void pfs_made_module(struct pfs_made_box *self, uint64_t begin, uint64_t end, uint64_t file_offset,
 		     const char *path, uint64_t loaded_ns, uint64_t gone_ns);
-/* A stack, leaf first; a context of it, an instrument, and a thread; and a block that was sampled
- * in it, and is in use. What the context was credited with is the caller's. */
+/* A stack, leaf first; a context with it, an instrument and a thread; a sampled block in use in a
+ * context. The caller sets the context's sums. */
 uint32_t pfs_made_stack(struct pfs_made_box *self, const uint64_t *frames, uint32_t depth);
 struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t stack,
 					 uint32_t instrument, uint32_t thread, uint32_t *reference);
@@ -80,7 +78,7 @@ struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t contex
 /* Two stacks, and four samples. */
 void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
 
-/* A small box with some of everything, for tests that damage it. */
+/* A small box with records of every kind, for tests that damage it. */
 void pfs_made_sample(struct pfs_made_box *self, const char *path);
 
 #endif

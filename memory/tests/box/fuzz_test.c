@@ -1,9 +1,8 @@
 /*
- * fuzz_test.c - for libFuzzer: a box that is changed, or bytes that are none, are read.
+ * fuzz_test.c - for libFuzzer: read a changed box, or bytes that are not a box.
  *
- * The first byte of an input says which: 0x80 set, the rest is a whole file; else it is patches of
- * 8 bytes, each {page of those that are there, offset in it, 4 bytes}, on the sample box; bit 0: of
- * a program that lives.
+ * The first byte of an input selects: with 0x80 the rest is a whole file. Else the rest is patches
+ * of 8 bytes, each {allocated page, offset in it, 4 bytes}, for the sample box; bit 0: a live one.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /*
- * make_test.c - makes the sample box for tests of pfs-mem.
+ * make_test.c - create the sample box for tests of pfs-mem.
  *
  * usage: box_make PATH dead | live
- * live: says "ready", and has the box until its standard input ends.
+ * live: prints "ready", and keeps the box locked until standard input ends.
  */
 #include <stdio.h>
 #include <string.h>

@@ -15,7 +15,7 @@ static void must_be_line(const struct pfs_message *message)
 	abort();
 }
 
-/* The lengths of all texts: reads past an end are seen by AddressSanitizer. */
+/* The lengths of all texts: AddressSanitizer detects reads past an end. */
 static size_t read_texts(const struct pfs_snapshot *snapshot)
 {
 	size_t sum = strlen(snapshot->info.program) + strlen(snapshot->info.command);

@@ -1,12 +1,10 @@
 /*
- * probe_test.h - read all of a box that may be anything: it is read, or refused with one line.
+ * probe_test.h - read everything of a box that may be damaged, or expect a one-line refusal.
  */
 #ifndef PFS_BOX_PROBE_TEST_H
 #define PFS_BOX_PROBE_TEST_H
 
-#include <stdbool.h>
-
-/* What came of it; ends the process if a refusal is not one line. */
+/* Returns the outcome; ends the process if a refusal is not one line. */
 enum pfs_probe { PFS_PROBE_REFUSED, PFS_PROBE_INCONSISTENT, PFS_PROBE_FINE };
 enum pfs_probe pfs_probe_box(const char *path);
 

@@ -1,44 +1,30 @@
 /*
- * profile_test.c - the profile of a box that was made by hand: what a reader is given of it, what
- * it leaves out, and how it is switched.
+ * profile_test.c - the profile of a box made by hand: what a reader gets, what it leaves out, and
+ * how it is switched.
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "fixture_test.h"
+#include "crowd_test.h"
 #include "memory/box/reader_profile.h"
 #include "stress/harness/harness.h"
 
-static struct pfs_made_box box;
-static char path[128];
-
-static struct pfs_reader *begin(bool is_live)
+static struct pfs_reader *begin_sample(bool is_live)
 {
-	struct pfs_message message;
-	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-profile-%u.box", (unsigned)getpid());
+	name_box();
 	pfs_made_sample(&box, path);
 	if (!is_live)
 		pfs_made_leave(&box);
-	struct pfs_reader *reader = pfs_reader_open(path, &message);
-	PFS_CHECK(reader != NULL);
-	return reader;
+	return open_box();
 }
 
-static struct pfs_seen_profile *take(struct pfs_reader *reader)
+static struct pfs_seen_profile *take_profile(struct pfs_reader *reader)
 {
 	struct pfs_message message;
 	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
 	PFS_CHECK(profile != NULL);
 	return profile;
-}
-
-static void end(struct pfs_reader *reader)
-{
-	pfs_reader_close(reader);
-	(void)unlink(path);
 }
 
 static bool is_near(double value, double wanted)
@@ -50,8 +36,8 @@ static void read_all(const struct pfs_case *at)
 {
 	(void)at;
 	for (int is_live = 0; is_live < 2; is_live++) {
-		struct pfs_reader *reader = begin(is_live != 0);
-		struct pfs_seen_profile *profile = take(reader);
+		struct pfs_reader *reader = begin_sample(is_live != 0);
+		struct pfs_seen_profile *profile = take_profile(reader);
 		PFS_CHECK(profile->is_there && profile->is_active);
 		PFS_CHECK_IS(profile->interval, 4096);
 		PFS_CHECK_IS(profile->stack_count, 2);
@@ -81,16 +67,11 @@ static void read_all(const struct pfs_case *at)
 
 static void no_profile(const struct pfs_case *at)
 {
-	const struct pfs_made_sizes sizes = {
-		.instruments = 8, .threads = 8, .accounts = 8, .cells = 8, .page_records = 8
-	};
 	struct pfs_message message;
 	(void)at;
-	(void)snprintf(path, sizeof(path), "/dev/shm/pfslab-profile-%u.box", (unsigned)getpid());
-	pfs_made_begin(&box, path, &sizes);
-	struct pfs_reader *reader = pfs_reader_open(path, &message);
-	PFS_CHECK(reader != NULL);
-	struct pfs_seen_profile *profile = take(reader);
+	begin();
+	struct pfs_reader *reader = open_box();
+	struct pfs_seen_profile *profile = take_profile(reader);
 	PFS_CHECK(!profile->is_there && !profile->is_active);
 	PFS_CHECK_IS(profile->stack_count + profile->context_count + profile->sample_count, 0);
 	PFS_CHECK_IS(profile->interval, 0);
@@ -100,13 +81,13 @@ static void no_profile(const struct pfs_case *at)
 	end(reader);
 }
 
-/* Each makes one record senseless; the others are read, and one is counted as damaged. */
+/* Each case makes one record invalid; the others are read, and one is counted as damaged. */
 static void damaged(const struct pfs_case *at)
 {
 	(void)at;
 	for (int i = 0; i < 8; i++) {
 		struct pfs_message message;
-		struct pfs_reader *reader = begin(true);
+		struct pfs_reader *reader = begin_sample(true);
 		struct pfs_box_stack *stack = pfs_made_at(&box, PFS_BOX_STACKS, 1);
 		struct pfs_box_context *context = pfs_made_at(&box, PFS_BOX_CONTEXTS, 1);
 		struct pfs_box_sample *sample = pfs_made_at(&box, PFS_BOX_SAMPLES, 1);
@@ -120,7 +101,7 @@ static void damaged(const struct pfs_case *at)
 		case 6: sample->level = 0; break;
 		default: sample->interval = 0;
 		}
-		struct pfs_seen_profile *profile = take(reader);
+		struct pfs_seen_profile *profile = take_profile(reader);
 		PFS_CHECK_IS(profile->snapshot->damaged, 1);
 		PFS_CHECK_IS(profile->sample_count, i < 6 ? 4 : 3);
 		PFS_CHECK_IS(profile->stacks[0].depth, i == 0 ? PFS_STACK_FRAMES : 3);
@@ -134,13 +115,13 @@ static void damaged(const struct pfs_case *at)
 	}
 }
 
-/* A record that is being written is not there, and nothing that names it is. */
+/* A record that is being written is left out. */
 static void unpublished(const struct pfs_case *at)
 {
 	(void)at;
-	struct pfs_reader *reader = begin(true);
+	struct pfs_reader *reader = begin_sample(true);
 	pfs_store_release(pfs_made_word(&box, PFS_BOX_SAMPLES, 2), 1); /* DIRTY */
-	struct pfs_seen_profile *profile = take(reader);
+	struct pfs_seen_profile *profile = take_profile(reader);
 	PFS_CHECK_IS(profile->sample_count, 3);
 	PFS_CHECK_IS(profile->snapshot->damaged, 0);
 	pfs_profile_free(profile);
@@ -151,23 +132,23 @@ static void switched(const struct pfs_case *at)
 {
 	struct pfs_message message;
 	(void)at;
-	struct pfs_reader *reader = begin(true);
+	struct pfs_reader *reader = begin_sample(true);
 	uint32_t generation = pfs_load_acquire(&box.control->generation);
 	PFS_CHECK(pfs_profile_switch(reader, false, 20, &message));
 	PFS_CHECK(pfs_load_acquire(&box.control->generation) != generation);
-	struct pfs_seen_profile *profile = take(reader);
+	struct pfs_seen_profile *profile = take_profile(reader);
 	PFS_CHECK(profile->is_there && !profile->is_active);
 	PFS_CHECK_IS(profile->interval, 1 << 20);
 	pfs_profile_free(profile);
 	PFS_CHECK(!pfs_profile_switch(reader, true, 63, &message));
 	PFS_CHECK(strstr(message.text, "2^63") != NULL);
 	PFS_CHECK(pfs_profile_switch(reader, true, 0, &message));
-	profile = take(reader);
+	profile = take_profile(reader);
 	PFS_CHECK(profile->is_active);
 	PFS_CHECK_IS(profile->interval, 4096);
 	pfs_profile_free(profile);
 	end(reader);
-	reader = begin(false);
+	reader = begin_sample(false);
 	PFS_CHECK(!pfs_profile_switch(reader, false, 0, &message));
 	PFS_CHECK(strstr(message.text, "is read-only") != NULL);
 	end(reader);

@@ -1,13 +1,10 @@
 /*
- * rows_test.c - rows of boxes that were made by hand, against values that were computed by hand.
+ * rows_test.c - rows of boxes made by hand, compared with values computed by hand.
  */
 #define _GNU_SOURCE
 #include "crowd_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "containers/pfs_lock.h"
 #include "stress/harness/harness.h"
@@ -80,9 +77,7 @@ static void sums(const struct pfs_case *at)
 	struct crowd all;
 	struct pfs_message message = { "" };
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	PFS_CHECK(pfs_reader_info(reader)->is_live);
 	struct pfs_snapshot *snapshot = take(reader);
 	check_crowd(snapshot);
@@ -107,25 +102,21 @@ static void sums(const struct pfs_case *at)
 	end(reader);
 }
 
-/* A life that has ended counts for its account until its last block is free; then its cell is
- * folded, as the program does it, and the account's own cell has the sums. */
+/* An ended life counts for its account until its last block is free; then its cell is folded, as a
+ * program would do it, and the account's own cell has the sums. */
 static void ended(const struct pfs_case *at)
 {
 	struct crowd all;
 	(void)at;
-	begin();
-	crowd(&all);
+	struct pfs_reader *reader = begin_crowd(&all);
 	struct pfs_cell *cell = all.cells[1];
 	pfs_made_end_cell(cell);
-	struct pfs_reader *reader = open_box();
 	struct pfs_snapshot *snapshot = take(reader);
 	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 1, 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	IS_ROW(row_of(snapshot, PFS_TABLE_ACCOUNT, 1, 0), 2, 0, 200, 0, 0, 2, 2, 0, 200, 200);
 	pfs_snapshot_free(snapshot);
 	pfs_made_foreign(cell, 100);
-	snapshot = take(reader);
-	IS_ROW(row_of(snapshot, PFS_TABLE_ACCOUNT, 1, 0), 2, 1, 200, 100, 0, 1, 2, 0, 100, 200);
-	pfs_snapshot_free(snapshot);
+	SEE_ROW(reader, PFS_TABLE_ACCOUNT, 1, 2, 1, 200, 100, 0, 1, 2, 0, 100, 200);
 	struct pfs_cell *own = pfs_made_cell_of(&box, PFS_CELL_OF_ACCOUNT, all.app_db, all.net);
 	pfs_store_relaxed(&own->allocs, 2);        /* relaxed: one thread, here and below */
 	pfs_store_relaxed(&own->frees, 2);         /* relaxed: as above */
@@ -154,17 +145,15 @@ static void ended(const struct pfs_case *at)
 	end(reader);
 }
 
-/* As under the rules freer and global: rows are signed. */
+/* Rows are signed, for the rules freer and global. */
 static void below_zero(const struct pfs_case *at)
 {
 	struct crowd all;
 	struct pfs_message message;
 	(void)at;
-	begin();
-	crowd(&all);
+	struct pfs_reader *reader = begin_crowd(&all);
 	pfs_made_free(&box, all.cells[0], 70);
 	pfs_made_free(&box, all.cells[0], 70);
-	struct pfs_reader *reader = open_box();
 	struct pfs_snapshot *snapshot = take(reader);
 	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 0, 0), 1, 2, 100, 140, -1, -1, 1, -40, -40, 100);
 	IS_ROW(row_of(snapshot, PFS_TABLE_USER, 0, 0), 3, 2, 300, 140, -1, 1, 3, -40, 160, 300);
@@ -180,16 +169,14 @@ static void below_zero(const struct pfs_case *at)
 
 /* ---- the rest ---- */
 
-/* Sums that move, odd: rows are there, and counted as missed. */
+/* While `moves` is odd, rows are shown, and counted as missed. */
 static void moving(const struct pfs_case *at)
 {
 	struct crowd all;
 	(void)at;
-	begin();
-	crowd(&all);
+	struct pfs_reader *reader = begin_crowd(&all);
 	struct pfs_box_account *account = pfs_made_at(&box, PFS_BOX_ACCOUNTS, all.app_db);
 	pfs_store_relaxed(&account->moves, 1); /* relaxed: one thread */
-	struct pfs_reader *reader = open_box();
 	struct pfs_snapshot *snapshot = take(reader);
 	check_crowd(snapshot);
 	PFS_CHECK(snapshot->accounts[1].is_missed && !snapshot->accounts[0].is_missed);
@@ -235,24 +222,23 @@ static void ticks(const struct pfs_case *at)
 	end(reader);
 }
 
-/* Records that are free, or being written, are not there; pages beyond the count neither. */
+/* Records that are free or being written are left out, and so are pages beyond the count. */
 static void words(const struct pfs_case *at)
 {
 	struct crowd all;
 	(void)at;
-	begin();
-	crowd(&all);
+	struct pfs_reader *reader = begin_crowd(&all);
 	/* relaxed: one thread, here and below */
 	pfs_store_relaxed(pfs_made_word(&box, PFS_BOX_THREADS, 5), PFS_STATE_DIRTY);
 	pfs_store_relaxed(pfs_made_word(&box, PFS_BOX_CELLS, 1), 0); /* relaxed: as above */
-	struct pfs_reader *reader = open_box();
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK_IS(snapshot->thread_count, 4);
 	PFS_CHECK_IS(snapshot->cell_count, 4);
-	/* Its cell counts for what is above. */
+	/* Its cell counts for the levels above. */
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_GLOBAL, 0, 0).current_bytes, 1200);
 	pfs_snapshot_free(snapshot);
-	/* Pages behind the region's end, said after the box was opened: no word of those is one. */
+	/* After opening, the count claims pages behind the region's end: none of their words is
+	 * used. */
 	struct pfs_box_region *threads = pfs_made_region(&box, PFS_BOX_THREADS);
 	struct pfs_box_region *accounts = pfs_made_region(&box, PFS_BOX_ACCOUNTS);
 	PFS_CHECK_IS(threads->offset + threads->bytes, accounts->offset);

@@ -1,19 +1,17 @@
 /*
- * speed_test.c - how many rows a second a reader sees while two threads count, and what these lose
- * by it.
+ * speed_test.c - rows per second that a reader sees while two threads count, and their slowdown.
  *
  * usage: box_speed_test [ROUNDS [bar]]
- * 64 threads of 1000 instruments: 64,000 rows of threads. Exit 1: a row is missing, or below what
- * is in use. With bar, also fewer than a million rows in a second of the reader's CPU time, which
- * is a second where it has a CPU of its own.
+ * 64 threads with 1000 instruments: 64,000 rows of threads. Exit 1: a row is missing, or below what
+ * is in use; with bar, also fewer than a million rows per second of the reader's CPU time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "fixture_test.h"
 #include "memory/box/reader.h"
 
@@ -34,18 +32,16 @@ struct writer {
 
 static double now(void)
 {
-	struct timespec time;
-	(void)clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return pfs_now_seconds(CLOCK_MONOTONIC);
 }
 
 static void add(_Atomic(uint64_t) *word, uint64_t by)
 {
-	/* release, for a reader loads by acquire: an alloc is there before its free. */
+	/* release: a reader loads by acquire, so it sees an alloc before its free. */
 	pfs_store_release(word, pfs_load_relaxed(word) + by); /* relaxed: the only writer */
 }
 
-/* Allocates and frees, in some cells of its own threads. */
+/* Allocates and frees in cells of the writer's own threads. */
 static void *write_on(void *context)
 {
 	struct writer *self = context;
@@ -59,13 +55,6 @@ static void *write_on(void *context)
 		atomic_store_explicit(&self->pairs, i + 1, memory_order_relaxed);
 	}
 	return NULL;
-}
-
-static double cpu_seconds(void)
-{
-	struct timespec time;
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void make(const char *path)
@@ -92,7 +81,7 @@ static void make(const char *path)
 	}
 }
 
-/* All rows of threads; seconds, or below 0: a row was. */
+/* Reads all rows of threads. Returns the seconds; below 0: a row was wrong. */
 static double read_rows(struct pfs_reader *reader)
 {
 	struct pfs_message message;
@@ -141,14 +130,14 @@ int main(int argc, char **argv)
 		(void)pthread_create(&writers[i].thread, NULL, write_on, &writers[i]);
 	}
 	bool fine = reader != NULL;
-	double cpu = cpu_seconds();
+	double cpu = pfs_now_seconds(CLOCK_THREAD_CPUTIME_ID);
 	for (long i = 0; fine && i < rounds; i++) {
 		double seconds = read_rows(reader);
 		fine = seconds > 0;
 		best = seconds < best ? seconds : best;
 		sum += seconds;
 	}
-	cpu = (cpu_seconds() - cpu) / (double)rounds;
+	cpu = (pfs_now_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / (double)rounds;
 	double alone = rate(writers, 0.5, NULL), beside = fine ? rate(writers, 0.5, reader) : 0;
 	atomic_store(&is_over, true);
 	for (uint32_t i = 0; i < WRITERS; i++)

@@ -1,12 +1,10 @@
 /*
- * truncate_test.c - what readers change in a box: TRUNCATE, ENABLED; and what stays as it was.
+ * truncate_test.c - what readers change in a box (TRUNCATE, ENABLED), and what stays unchanged.
  */
 #define _GNU_SOURCE
 #include "crowd_test.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,9 +17,7 @@ static void truncate_tables(const struct pfs_case *at)
 	struct crowd all;
 	struct pfs_message message;
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	uint32_t before = pfs_load_relaxed(&box.control->generation); /* relaxed: one thread */
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_HOST, &message));
 	PFS_CHECK(pfs_load_relaxed(&box.control->generation) != before); /* relaxed: as above */
@@ -36,15 +32,11 @@ static void truncate_tables(const struct pfs_case *at)
 	PFS_CHECK_IS(snapshot->truncates[PFS_TABLE_HOST], 1);
 	PFS_CHECK_IS(snapshot->truncates[PFS_TABLE_USER], 0);
 	pfs_snapshot_free(snapshot);
-	/* Frees before the owner has looked, and an allocation, at which it does. */
+	/* A free before the owner has looked, then an allocation, which looks. */
 	pfs_made_foreign(all.cells[3], 100);
-	snapshot = take(reader);
-	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 3, 0), 3, 1, 300, 100, 2, 2, 3, 200, 200, 300);
-	pfs_snapshot_free(snapshot);
+	SEE_ROW(reader, PFS_TABLE_THREAD, 3, 3, 1, 300, 100, 2, 2, 3, 200, 200, 300);
 	pfs_made_alloc(&box, all.cells[3], 50);
-	snapshot = take(reader);
-	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 3, 0), 4, 1, 350, 100, 2, 3, 3, 200, 250, 300);
-	pfs_snapshot_free(snapshot);
+	SEE_ROW(reader, PFS_TABLE_THREAD, 3, 4, 1, 350, 100, 2, 3, 3, 200, 250, 300);
 	/* A second one, of all. */
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
 	snapshot = take(reader);
@@ -56,15 +48,13 @@ static void truncate_tables(const struct pfs_case *at)
 	end(reader);
 }
 
-/* A base is of one life: whoever has the record next has none. */
+/* A base belongs to one life: the next life of the record has none. */
 static void next_life(const struct pfs_case *at)
 {
 	struct crowd all;
 	struct pfs_message message;
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
 	_Atomic(uint32_t) *word = pfs_made_word(&box, PFS_BOX_THREADS, 4);
 	/* relaxed: one thread */
@@ -72,7 +62,7 @@ static void next_life(const struct pfs_case *at)
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK_IS(row_of(snapshot, PFS_TABLE_THREAD, 3, 0).count_free, 1);
 	pfs_snapshot_free(snapshot);
-	/* The next life of a cell, and its thread's: its high mark is its own. */
+	/* The next life of a cell and its thread: its high mark is its own. */
 	struct pfs_cell *cell = all.cells[4];
 	word = pfs_made_word(&box, PFS_BOX_THREADS, 5);
 	/* relaxed: one thread */
@@ -89,21 +79,17 @@ static void next_life(const struct pfs_case *at)
 		pfs_store_relaxed(&cell->epochs[t], 1); /* relaxed: as above */
 	}
 	pfs_made_alloc(&box, cell, 10);
-	snapshot = take(reader);
-	IS_ROW(row_of(snapshot, PFS_TABLE_THREAD, 4, 0), 1, 0, 10, 0, 0, 1, 1, 0, 10, 10);
-	pfs_snapshot_free(snapshot);
+	SEE_ROW(reader, PFS_TABLE_THREAD, 4, 1, 0, 10, 0, 0, 1, 1, 0, 10, 10);
 	end(reader);
 }
 
-/* No room for a baseline: nothing has changed, and a TRUNCATE from before holds. */
+/* No room for a baseline: nothing changes, and an earlier TRUNCATE remains valid. */
 static void no_room(const struct pfs_case *at)
 {
 	struct crowd all;
 	struct pfs_message message;
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	PFS_CHECK(pfs_reader_truncate(reader, PFS_TABLE_THREAD, &message));
 	const rlim_t end_of_file = pfs_made_region(&box, PFS_BOX_ROW_BASES)->offset;
 	PFS_CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
@@ -123,9 +109,7 @@ static void refuses_dead(const struct pfs_case *at)
 	struct pfs_message message = { "" };
 	struct crowd all;
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	pfs_made_leave(&box);
 	PFS_CHECK(!pfs_reader_truncate(reader, PFS_TABLE_GLOBAL, &message));
 	PFS_CHECK(strstr(message.text, "is read-only") != NULL);
@@ -138,9 +122,7 @@ static void enabled(const struct pfs_case *at)
 	struct crowd all;
 	struct pfs_message message;
 	(void)at;
-	begin();
-	crowd(&all);
-	struct pfs_reader *reader = open_box();
+	struct pfs_reader *reader = begin_crowd(&all);
 	PFS_CHECK(pfs_reader_enable(reader, 1, false, &message));
 	struct pfs_snapshot *snapshot = take(reader);
 	PFS_CHECK(snapshot->instruments[0].is_enabled);

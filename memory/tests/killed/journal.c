@@ -1,8 +1,8 @@
 /*
- * journal.c - a program in C that keeps each line of its journal for ever: what it reads is freed,
- * what it copies is not. Out of memory, it aborts.
+ * journal.c - a program in C that never frees the lines of its journal: it frees what it reads, but
+ * not its copies. It aborts when it is out of memory.
  *
- * usage: journal [MIB]: how much it loses before it gives up by itself, exit 1; 1024
+ * usage: journal [MIB]: how much it leaks before it exits with 1; default 1024
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void load_table(size_t bytes)
 	memset(table, 'x', bytes);
 }
 
-/* A line, to be freed by who asked. */
+/* A line, which the caller frees. */
 __attribute__((noinline)) static char *read_line(unsigned long number)
 {
 	size_t bytes = 400 + number % 1200;

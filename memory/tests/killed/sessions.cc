@@ -1,9 +1,9 @@
 /*
- * sessions.cc - a server as there are many, and its memory only grows: the example of
- * docs/tutorials/killed.md. Its catalogue is large and wanted, its requests short-lived, and of its
- * sessions it forgets to close those whose client went away without a word.
+ * sessions.cc - an ordinary server whose memory grows: the example of docs/tutorials/killed.md. Its
+ * catalogue is large and wanted, its requests are short-lived. It forgets to close the sessions of
+ * clients that leave without a word.
  *
- * usage: sessions [MIB]: how much it loses before it gives up by itself, exit 1; 1024
+ * usage: sessions [MIB]: how much it leaks before it exits with 1; default 1024
  */
 #include <cstdlib>
 #include <cstring>

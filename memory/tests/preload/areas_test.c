@@ -1,6 +1,5 @@
 /*
- * areas_test.c - what is mapped, read with little room: an area whose name finds none is there,
- * too.
+ * areas_test.c - mapped areas, read with a small buffer: areas with long names are read, too.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -16,12 +15,14 @@
 struct seen {
 	uintptr_t wanted;
 	size_t count;
-	size_t name_bytes; /* of the wanted one; SIZE_MAX: not met */
+	size_t name_bytes; /* of the wanted one; SIZE_MAX: not found */
 	uintptr_t ends[AREAS_MOST];
 };
 
-static void fail(const char *what)
+static void must(bool fine, const char *what)
 {
+	if (fine)
+		return;
 	(void)fprintf(stderr, "areas_test: %s\n", what);
 	exit(1);
 }
@@ -29,10 +30,9 @@ static void fail(const char *what)
 static void note(const struct pfs_area *area, void *context)
 {
 	struct seen *seen = context;
-	if (seen->count == AREAS_MOST || area->begin >= area->end)
-		fail("too many areas, or an empty one");
-	if (seen->count > 0 && seen->ends[seen->count - 1] > area->begin)
-		fail("not in order");
+	must(seen->count != AREAS_MOST && area->begin < area->end,
+	     "too many areas, or an empty one");
+	must(!(seen->count > 0 && seen->ends[seen->count - 1] > area->begin), "not in order");
 	if (area->begin == seen->wanted)
 		seen->name_bytes = strlen(area->name);
 	seen->ends[seen->count++] = area->end;
@@ -46,22 +46,20 @@ int main(void)
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	int file = memfd_create(name, 0);
-	if (file < 0 || ftruncate(file, 4096) != 0)
-		fail("no file");
+	must(file >= 0 && ftruncate(file, 4096) == 0, "no file");
 	void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
-	if (page == MAP_FAILED)
-		fail("no page");
+	must(page != MAP_FAILED, "no page");
 	whole.wanted = cut.wanted = (uintptr_t)page;
 	whole.name_bytes = cut.name_bytes = SIZE_MAX;
-	if (!pfs_areas_read(text, sizeof(text), note, &whole) ||
-	    !pfs_areas_read(text, 128, note, &cut))
-		fail("cannot be read");
-	if (whole.name_bytes == SIZE_MAX || whole.name_bytes < sizeof(name) - 1)
-		fail("a file that is mapped was not met, or its name is not whole");
+	must(pfs_areas_read(text, sizeof(text), note, &whole) &&
+		     pfs_areas_read(text, 128, note, &cut),
+	     "cannot be read");
+	must(whole.name_bytes != SIZE_MAX && whole.name_bytes >= sizeof(name) - 1,
+	     "a mapped file was not found, or its name is cut");
 	if (cut.name_bytes >= 128) /* or not met */
-		fail("an area whose name is longer than the room was not met");
-	if (cut.count != whole.count ||
-	    memcmp(cut.ends, whole.ends, cut.count * sizeof(cut.ends[0])) != 0)
-		fail("with little room other areas are met");
+		must(false, "an area with a name longer than the buffer was not found");
+	must(cut.count == whole.count &&
+		     memcmp(cut.ends, whole.ends, cut.count * sizeof(cut.ends[0])) == 0,
+	     "a small buffer gives other areas");
 	return 0;
 }

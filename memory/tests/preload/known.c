@@ -1,15 +1,12 @@
 /*
- * known.c - a program that knows nothing of the accounts, and allocates what its caller knows: from
- * two libraries, in three pools of threads, by each call there is. check_preload.py holds its box
- * against it.
+ * known.c - a program without accounts of its own, whose allocations are known: from two libraries,
+ * in three pools of threads, by every call. check_preload.py compares its box with them.
  *
  * usage: known WHAT [...]
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,27 +18,29 @@
 
 #include "known.h"
 
-static void fail(const char *what)
+static void must(bool fine, const char *what)
 {
+	if (fine)
+		return;
 	(void)printf("known: %s\n", what);
 	_exit(3);
 }
 
-static void *must(void *block)
+static void *filled(void *block)
 {
-	if (block == NULL)
-		fail("no memory");
+	must(block != NULL, "no memory");
 	memset(block, 1, malloc_usable_size(block));
 	return block;
 }
 
-/* Tell that all is there, and wait until the caller has looked. Nothing of it allocates. */
+/* Report that all is allocated, and wait until the caller has looked. Does not allocate. */
 static void rest(const char *said)
 {
 	char line[64];
 	int length = snprintf(line, sizeof(line), "%s %d\n", said, (int)getpid());
-	if (write(STDOUT_FILENO, line, (size_t)length) != length || read(STDIN_FILENO, line, 1) < 0)
-		fail("the caller has gone");
+	must(write(STDOUT_FILENO, line, (size_t)length) == length &&
+		     read(STDIN_FILENO, line, 1) >= 0,
+	     "the caller has gone");
 }
 
 /* ---- pools: n threads, each with its share, at rest at one moment ---- */
@@ -59,15 +58,14 @@ static void *live(void *context)
 {
 	const struct share *share = context;
 	void **blocks = mmap_bytes(share->blocks * sizeof(void *));
-	if (blocks == NULL)
-		fail("no memory");
+	must(blocks != NULL, "no memory");
 	(void)prctl(PR_SET_NAME, share->name);
 	for (uint32_t i = 0; i < share->blocks; i++)
-		blocks[i] = must(share->allocate(share->bytes));
-	for (uint32_t i = 0; i < share->blocks; i += 2) /* and every second one comes anew */
+		blocks[i] = filled(share->allocate(share->bytes));
+	for (uint32_t i = 0; i < share->blocks; i += 2) /* allocate every second one again */
 		free(blocks[i]);
 	for (uint32_t i = 0; i < share->blocks; i += 2)
-		blocks[i] = must(share->allocate(share->bytes));
+		blocks[i] = filled(share->allocate(share->bytes));
 	(void)pthread_barrier_wait(&all_there);
 	(void)pthread_barrier_wait(&all_seen);
 	for (uint32_t i = 0; i < share->blocks; i++)
@@ -75,7 +73,7 @@ static void *live(void *context)
 	return NULL;
 }
 
-/* What the walk finds, into the file of KNOWN_REPORT. */
+/* Writes a walk report into the file of KNOWN_REPORT. */
 extern uint64_t pfs_memory_walk_report(FILE *to) __attribute__((weak));
 
 static void report(void)
@@ -84,8 +82,7 @@ static void report(void)
 	FILE *file = path != NULL && pfs_memory_walk_report != NULL ? fopen(path, "w") : NULL;
 	if (file == NULL)
 		return;
-	if (pfs_memory_walk_report(file) == 0)
-		fail("no report");
+	must(pfs_memory_walk_report(file) != 0, "no report");
 	(void)fclose(file);
 }
 
@@ -100,8 +97,7 @@ static void pools(void)
 	(void)pthread_barrier_init(&all_there, NULL, 7);
 	(void)pthread_barrier_init(&all_seen, NULL, 7);
 	for (int i = 0; i < 6; i++)
-		if (pthread_create(&threads[i], NULL, live, &shares[i]) != 0)
-			fail("no thread");
+		must(pthread_create(&threads[i], NULL, live, &shares[i]) == 0, "no thread");
 	(void)pthread_barrier_wait(&all_there);
 	report();
 	rest("there");
@@ -134,7 +130,7 @@ static void *allocate_and_end(void *unused)
 {
 	(void)prctl(PR_SET_NAME, "giver-7");
 	for (uint32_t i = 0; i < 2000; i++)
-		handed[i] = must(known_one(64));
+		handed[i] = filled(known_one(64));
 	return unused;
 }
 
@@ -163,13 +159,13 @@ static void foreign(void)
 
 static void *rename_and_go_on(void *unused)
 {
-	void *block = must(known_one(111));
+	void *block = filled(known_one(111));
 	(void)prctl(PR_SET_NAME, "late-3");
 	void *more[400];
 	for (int round = 0; round < 100; round++) {
 		(void)usleep(30000);
 		for (int i = 0; i < 4; i++)
-			more[round * 4 + i] = must(known_two(1000));
+			more[round * 4 + i] = filled(known_two(1000));
 	}
 	rest("renamed");
 	for (int i = 0; i < 400; i++)
@@ -209,7 +205,7 @@ static void *churn(void *context)
 		void *block = (state >> 33) % 2 != 0 ? known_one(bytes) : known_two(bytes);
 		if ((state >> 20) % 8 == 0)
 			block = realloc(block, 900);
-		free(swap(at, must(block)));
+		free(swap(at, filled(block)));
 	}
 	return NULL;
 }
@@ -233,12 +229,12 @@ static void threads(int rounds)
 
 static void *idle(void *unused)
 {
-	free(must(known_two(50)));
+	free(filled(known_two(50)));
 	(void)pause();
 	return unused;
 }
 
-/* The child holds what it inherited and 3 x 1000 of its own; the parent what it had. */
+/* The child holds what it inherited and 3 x 1000 bytes of its own; the parent is unchanged. */
 static void forks(bool is_threaded, bool is_deep)
 {
 	pthread_t thread;
@@ -247,7 +243,7 @@ static void forks(bool is_threaded, bool is_deep)
 	if (is_threaded)
 		(void)pthread_create(&thread, NULL, idle, NULL);
 	for (int i = 0; i < 10; i++)
-		before[i] = must(known_one(200));
+		before[i] = filled(known_one(200));
 	pid_t child = fork();
 	if (child == 0) {
 		if (is_deep && fork() != 0) {
@@ -256,7 +252,7 @@ static void forks(bool is_threaded, bool is_deep)
 		}
 		void *own[3];
 		for (int i = 0; i < 3; i++)
-			own[i] = must(known_two(1000));
+			own[i] = filled(known_two(1000));
 		for (int i = 0; i < 4; i++)
 			free(before[i]);
 		rest("child");
@@ -287,6 +283,6 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "fork_deep") == 0)
 		forks(false, true);
 	else
-		fail("what?");
+		must(false, "unknown case: see usage");
 	return 0;
 }

@@ -15,11 +15,10 @@ extern "C" {
 void *known_one(size_t bytes); /* of libknown-one.so.1 */
 void *known_two(size_t bytes); /* of libknown-two.so, by operator new */
 
-/* Each call that allocates, resizes or frees; what is left, and its sum as it was asked for. Of
- * libknown-calls.so. */
+/* Every call that allocates, resizes or frees; the blocks left, and their requested sum. */
 size_t known_calls(void **kept, uint32_t *count);
 
-/* Memory that is no block. */
+/* Memory that is not a block. */
 static inline void *mmap_bytes(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,

@@ -1,5 +1,5 @@
 /*
- * known_calls.cc - each call of malloc's family and of C++'s, and what is left of them.
+ * known_calls.cc - every call of malloc's family and of C++'s, and the blocks that remain.
  */
 #include <cstdlib>
 #include <cstring>
@@ -37,7 +37,7 @@ void alignments(left &left)
 	left.keep(valloc(7000), 7000);
 	left.keep(pvalloc(5000), 8192); /* rounded, by its contract */
 	left.keep(memalign(1 << 20, 50000), 50000);
-	/* A small block with more slack than can be noted: 2047 less than its class counts. */
+	/* A small block with more slack than fits a tag counts as 2047 less than its class. */
 	left.keep(memalign(4096, 100), 4096 - 2047);
 }
 

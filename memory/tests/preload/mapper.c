@@ -1,7 +1,7 @@
 /*
- * mapper.c - a program that maps memory itself, in all ways, and says what it has; that begins
- * threads all the time, or whose threads ask where their stacks are; that maps from signal handlers
- * while it forks; that locks all its memory; that ends by quick_exit.
+ * mapper.c - a program that maps memory itself, in all ways, and reports it; or starts threads
+ * continuously, or asks where their stacks are; or maps in signal handlers while it forks; or locks
+ * all its memory; or ends by quick_exit.
  *
  * usage: mapper maps | stacks | asks | signals SECONDS | locked | quick
  */
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@
 #define MIB ((size_t)1 << 20)
 #define PAGE 4096u
 
-static char large[8u << 20]; /* never touched but by mlockall */
+static char large[8u << 20]; /* touched only by mlockall */
 
-static void fail(const char *what)
+static void must(bool fine, const char *what)
 {
+	if (fine)
+		return;
 	(void)fprintf(stderr, "mapper: %s\n", what);
 	_exit(3);
 }
@@ -34,8 +37,7 @@ static char *map_at(void *at, size_t bytes, int flags)
 {
 	char *pages = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags,
 			   -1, 0);
-	if (pages == MAP_FAILED)
-		fail("no memory");
+	must(pages != MAP_FAILED, "no memory");
 	(void)madvise(pages, bytes, MADV_NOHUGEPAGE);
 	return pages;
 }
@@ -53,14 +55,13 @@ static void *idle(void *unused)
 	return unused;
 }
 
-/* "maps RANGES MAPPED RESIDENT PID", then wait until the caller has looked. */
+/* Prints "maps RANGES MAPPED RESIDENT PID", then waits until the caller has looked. */
 static void say(unsigned ranges, size_t mapped, size_t resident)
 {
 	char byte;
 	(void)printf("maps %u %zu %zu %d\n", ranges, mapped, resident, (int)getpid());
 	(void)fflush(stdout);
-	if (read(STDIN_FILENO, &byte, 1) < 0)
-		fail("the caller has gone");
+	must(read(STDIN_FILENO, &byte, 1) >= 0, "the caller has gone");
 }
 
 static void maps(void)
@@ -70,34 +71,32 @@ static void maps(void)
 	char *one = map_at(NULL, 64 * MIB, MAP_NORESERVE);
 	touch(one, 24 * MIB);
 	say(1, 64 * MIB, 24 * MIB);
-	if (munmap(one, (size_t)1 << 50) == 0) /* more than there are addresses: nothing goes */
-		fail("munmap of too much");
+	if (munmap(one, (size_t)1 << 50) == 0) /* beyond all addresses: nothing is unmapped */
+		must(false, "munmap of too much");
 	say(1, 64 * MIB, 24 * MIB);
 	(void)munmap(one + 8 * MIB, 8 * MIB); /* out of the middle */
 	say(2, 56 * MIB, 16 * MIB);
-	/* Another kind of memory over a part; and the same kind, which changes nothing. */
-	if (mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
-		 0) != one)
-		fail("MAP_FIXED, shared");
+	/* Another kind of memory over a part; then the same kind, which changes nothing. */
+	must(mmap(one, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+		  0) == one,
+	     "MAP_FIXED, shared");
 	(void)map_at(one + 4 * MIB, MIB, MAP_FIXED);
 	say(2, 54 * MIB, 13 * MIB);
 	char *moved = mremap(one + 16 * MIB, 48 * MIB, 100 * MIB, MREMAP_MAYMOVE);
-	if (moved == MAP_FAILED)
-		fail("mremap");
+	must(moved != MAP_FAILED, "mremap");
 	touch(moved + 90 * MIB, MIB);
 	say(2, 106 * MIB, 14 * MIB);
 	if (mremap(moved, 100 * MIB, 4 * MIB, 0) != moved ||                       /* smaller */
 	    mremap(moved, 4 * MIB, (size_t)1 << 50, MREMAP_MAYMOVE) != MAP_FAILED) /* cannot be */
-		fail("mremap, smaller");
+		must(false, "mremap, smaller");
 	say(2, 10 * MIB, 9 * MIB);
 	(void)munmap(moved, 4 * MIB);
 	(void)munmap(one, 8 * MIB);
-	if (munmap(one + 1, PAGE) == 0 || munmap(one, 0) == 0)
-		fail("munmap of what is none");
+	must(munmap(one + 1, PAGE) != 0 && munmap(one, 0) != 0, "munmap of an invalid range");
 	say(0, 0, 0);
 }
 
-/* ---- threads that begin while somebody looks ---- */
+/* ---- threads that begin during a measurement ---- */
 
 #define STACKS 2000u
 #define STACK_BYTES (256u << 10)
@@ -114,9 +113,9 @@ static void *idle_deep(void *place)
 	for (size_t at = 0; at < sizeof(deep); at += PAGE)
 		deep[at] = 1;
 	free(malloc(100));
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
-	    pthread_attr_getstack(&attributes, &lowest, &bytes) != 0)
-		fail("where is the stack?");
+	must(pthread_getattr_np(pthread_self(), &attributes) == 0 &&
+		     pthread_attr_getstack(&attributes, &lowest, &bytes) == 0,
+	     "the stack cannot be found");
 	*(char **)place = (char *)lowest + bytes - STACK_BYTES / 2;
 	(void)pthread_attr_destroy(&attributes);
 	atomic_fetch_add(&begun, 1);
@@ -129,15 +128,14 @@ static size_t resident_of_stacks(void)
 	static unsigned char there[STACK_BYTES / 2 / PAGE];
 	size_t count = 0;
 	for (unsigned i = 0; i < STACKS; i++) {
-		if (mincore(half_of[i], STACK_BYTES / 2, there) != 0)
-			fail("mincore");
+		must(mincore(half_of[i], STACK_BYTES / 2, there) == 0, "mincore");
 		for (size_t k = 0; k < sizeof(there); k++)
 			count += there[k] & 1;
 	}
 	return count * PAGE;
 }
 
-/* What lies below all stacks takes a look's time. "maps THREADS BYTES BYTES PID" */
+/* The memory below all stacks makes a measurement slow. Prints "maps THREADS BYTES BYTES PID". */
 static void stacks(void)
 {
 	pthread_t thread;
@@ -148,8 +146,8 @@ static void stacks(void)
 	(void)pthread_attr_init(&attributes);
 	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (unsigned i = 0; i < STACKS; i++) {
-		if (pthread_create(&thread, &attributes, idle_deep, &half_of[i]) != 0)
-			fail("no thread");
+		must(pthread_create(&thread, &attributes, idle_deep, &half_of[i]) == 0,
+		     "no thread");
 		(void)nanosleep(&pause, NULL);
 	}
 	while (atomic_load(&begun) < STACKS)
@@ -158,13 +156,11 @@ static void stacks(void)
 	say(STACKS, (size_t)STACKS * STACK_BYTES, resident);
 }
 
-/* The first that a thread allocates is what the library of C needs there, under a lock of the
- * thread's. */
+/* A thread's first allocation is libc's, in pthread_getattr_np, under a lock of the thread. */
 static void *ask(void *unused)
 {
 	pthread_attr_t attributes;
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		fail("where is the stack?");
+	must(pthread_getattr_np(pthread_self(), &attributes) == 0, "the stack cannot be found");
 	(void)pthread_attr_destroy(&attributes);
 	return unused;
 }
@@ -173,9 +169,9 @@ static void asks(void)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		pthread_t thread;
-		if (pthread_create(&thread, NULL, ask, NULL) != 0 ||
-		    pthread_join(thread, NULL) != 0)
-			fail("no thread");
+		must(pthread_create(&thread, NULL, ask, NULL) == 0 &&
+			     pthread_join(thread, NULL) == 0,
+		     "no thread");
 	}
 }
 
@@ -199,8 +195,7 @@ static void *map_on(void *unused)
 	while (time(NULL) < end_of_run) {
 		char *pages = map_at(NULL, 4 * (size_t)PAGE, 0);
 		pages = mremap(pages, 4 * (size_t)PAGE, 9 * (size_t)PAGE, MREMAP_MAYMOVE);
-		if (pages == MAP_FAILED)
-			fail("mremap");
+		must(pages != MAP_FAILED, "mremap");
 		(void)munmap(pages, 9 * (size_t)PAGE);
 		free(malloc(200000)); /* the allocator maps, too */
 	}
@@ -229,14 +224,12 @@ static void signals(unsigned seconds)
 		pid_t pid = fork();
 		if (pid == 0)
 			child();
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-			fail("a child did not end well");
+		must(pid >= 0 && waitpid(pid, &status, 0) == pid && status == 0, "a child failed");
 	}
 	(void)setitimer(ITIMER_REAL, &never, NULL);
 	for (int i = 0; i < 3; i++)
 		(void)pthread_join(threads[i], NULL);
-	if (handled == 0)
-		fail("no signal was handled");
+	must(handled != 0, "no signal was handled");
 	(void)pthread_create(&threads[0], NULL, idle, NULL);
 	say(0, 0, 0);
 }
@@ -255,14 +248,12 @@ static void locked(void)
 	}
 	char *begin = (char *)(((uintptr_t)large + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
 	char *later = map_at(NULL, MIB, 0); /* MCL_FUTURE */
-	if (mincore(begin, sizeof(large) - PAGE, there) != 0)
-		fail("mincore");
+	must(mincore(begin, sizeof(large) - PAGE, there) == 0, "mincore");
 	for (size_t i = 0; i < sizeof(large) / PAGE - 1; i++)
 		count += there[i] & 1;
-	if (count != sizeof(large) / PAGE - 1)
-		fail("what is mapped is not resident");
-	if (mincore(later, MIB, there) != 0 || (there[0] & 1) == 0 || (there[200] & 1) == 0)
-		fail("what comes later is not resident");
+	must(count == sizeof(large) / PAGE - 1, "mapped memory is not resident");
+	must(mincore(later, MIB, there) == 0 && (there[0] & 1) != 0 && (there[200] & 1) != 0,
+	     "memory mapped later is not resident");
 	say(1, MIB, MIB);
 }
 
@@ -282,6 +273,6 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "quick") == 0)
 		quick_exit(argc > 2 ? atoi(argv[2]) : 0);
 	else
-		fail("what?");
+		must(false, "unknown case: see usage");
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * ranges_test.c - the table of ranges against books of every page, at random, and when it is full.
+ * ranges_test.c - random changes of the table of ranges, compared with an array of pages; full
+ * tables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,29 +11,29 @@
 #define PAGES 200u
 #define ROOM 12u
 
-static void fail(const char *what, unsigned step)
+static void must(bool fine, const char *what, unsigned step)
 {
+	if (fine)
+		return;
 	(void)fprintf(stderr, "ranges_test: step %u: %s\n", step, what);
 	exit(1);
 }
 
-/* In order, apart, and neighbours of one owner are one. */
+/* Checks that ranges are sorted and disjoint, and that neighbours of one owner are merged. */
 static void check_shape(const struct pfs_ranges *ranges, unsigned step)
 {
 	for (uint32_t i = 0; i < ranges->count; i++) {
 		const struct pfs_range *range = &ranges->range[i];
-		if (range->begin >= range->end)
-			fail("an empty range", step);
+		must(range->begin < range->end, "an empty range", step);
 		if (i == 0)
 			continue;
-		if (range[-1].end > range->begin)
-			fail("ranges overlap", step);
-		if (range[-1].end == range->begin && range[-1].whose == range->whose)
-			fail("two ranges should be one", step);
+		must(range[-1].end <= range->begin, "ranges overlap", step);
+		must(!(range[-1].end == range->begin && range[-1].whose == range->whose),
+		     "two ranges should be one", step);
 	}
 }
 
-/* Every page is its owner's; lossy: or nobody's. */
+/* Checks the owner of every page; if lossy, it may have none. */
 static void check_pages(const struct pfs_ranges *ranges, const uint32_t *pages, bool lossy,
 			unsigned step)
 {
@@ -41,8 +42,8 @@ static void check_pages(const struct pfs_ranges *ranges, const uint32_t *pages, 
 		uint32_t whose = at < ranges->count && ranges->range[at].begin <= page
 					 ? ranges->range[at].whose
 					 : 0;
-		if (whose != pages[page] && !(lossy && whose == 0))
-			fail("a page is somebody else's", step);
+		must(!(whose != pages[page] && !(lossy && whose == 0)),
+		     "a page has the wrong owner", step);
 	}
 }
 
@@ -67,11 +68,9 @@ static void run(uint32_t room, unsigned seed)
 			pages[page] = whose;
 		check_shape(&ranges, step);
 		check_pages(&ranges, pages, ranges.lost != 0, step);
-		if (range[room].whose != UINT32_MAX)
-			fail("written behind the table's end", step);
+		must(range[room].whose == UINT32_MAX, "written past the end of the table", step);
 	}
-	if ((ranges.lost != 0) != (room == ROOM))
-		fail("what is lost is not counted", 0);
+	must((ranges.lost != 0) == (room == ROOM), "lost ranges are not counted", 0);
 }
 
 int main(void)
