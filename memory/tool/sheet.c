@@ -1,11 +1,11 @@
 #include "sheet.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
 
 struct value {
 	char *text; /* NULL: the number, or none */
@@ -159,40 +159,27 @@ static bool put_csv(const struct pfs_sheet *self)
 	return true;
 }
 
-/* What is no UTF-8 jansson refuses: such a byte becomes '?'. */
-static json_t *json_of(const struct value *value)
-{
-	if (value->is_null)
-		return json_null();
-	if (value->is_real)
-		return isfinite(value->real) ? json_real(value->real) : json_null();
-	if (value->text == NULL)
-		return json_integer(value->number);
-	json_t *json = json_string(value->text);
-	if (json == NULL) {
-		for (char *at = value->text; *at != '\0'; at++)
-			*at = (*at & 0x80) != 0 ? '?' : *at;
-		json = json_string(value->text);
-	}
-	return json;
-}
-
 static bool put_json(const struct pfs_sheet *self)
 {
-	size_t columns = self->column_count;
-	bool fine = true;
-	(void)fputs("[", stdout);
-	for (size_t i = 0; fine && i + columns <= self->count; i += columns) {
-		json_t *object = json_object();
-		for (size_t j = 0; j < columns; j++)
-			fine &= json_object_set_new(object, self->columns[j],
-						    json_of(&self->values[i + j])) == 0;
-		(void)fputs(i == 0 ? "\n" : ",\n", stdout);
-		fine = fine && json_dumpf(object, stdout, 0) == 0;
-		json_decref(object);
+	struct pfs_json json = { .out = stdout };
+	pfs_json_array(&json, NULL);
+	pfs_json_lines(&json);
+	for (size_t i = 0; i < self->count; i++) {
+		const struct value *value = &self->values[i];
+		const char *column = self->columns[i % self->column_count];
+		if (i % self->column_count == 0)
+			pfs_json_object(&json, NULL);
+		if (value->is_real)
+			pfs_json_real(&json, column, 17, value->real);
+		else if (value->is_null || value->text != NULL)
+			pfs_json_text(&json, column, value->text);
+		else
+			pfs_json_integer(&json, column, value->number);
+		if ((i + 1) % self->column_count == 0)
+			pfs_json_end(&json);
 	}
-	(void)fputs(self->count == 0 ? "]\n" : "\n]\n", stdout);
-	return fine;
+	pfs_json_end(&json);
+	return true;
 }
 
 static void put_escaped(const char *text)

@@ -35,6 +35,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/now.h"
 #include "containers/atomic.h"
 #include "memory/box/reader.h"
@@ -282,39 +283,42 @@ static void open_books(void)
 	}
 }
 
-static void print_list(const char *name, struct slice slices[ROUNDS_MAX], uint32_t rounds,
-		       size_t offset)
+static void print_list(struct pfs_json *json, const char *name, struct slice slices[ROUNDS_MAX],
+		       uint32_t rounds, size_t offset)
 {
-	printf("\"%s\": [", name);
+	pfs_json_array(json, name);
 	for (uint32_t i = 0; i < rounds; i++) {
 		double value;
 		memcpy(&value, (const char *)&slices[i] + offset, sizeof(value));
-		printf("%s%.4f", i == 0 ? "" : ", ", value);
+		pfs_json_fixed(json, NULL, 4, value);
 	}
-	printf("]");
+	pfs_json_end(json);
 }
 
 static void print(struct slice slices[STATES][ROUNDS_MAX], uint32_t writers, uint32_t rounds,
 		  uint64_t bad)
 {
-	printf("{\"writers\": %u, \"rows\": %u, \"bad\": %llu, \"states\": {", writers,
-	       LIVES * INSTRUMENTS, (unsigned long long)bad);
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "writers", writers);
+	pfs_json_count(&json, "rows", LIVES * INSTRUMENTS);
+	pfs_json_count(&json, "bad", bad);
+	pfs_json_object(&json, "states");
 	for (int state = 0; state < STATES; state++) {
-		printf("%s\"%s\": {", state == 0 ? "" : ", ", names[state]);
-		print_list("wall_ns", slices[state], rounds, offsetof(struct slice, wall_ns));
-		printf(", ");
-		print_list("cpu_ns", slices[state], rounds, offsetof(struct slice, cpu_ns));
+		struct slice *found = slices[state];
+		pfs_json_object(&json, names[state]);
+		print_list(&json, "wall_ns", found, rounds, offsetof(struct slice, wall_ns));
+		print_list(&json, "cpu_ns", found, rounds, offsetof(struct slice, cpu_ns));
 		if (state != ALONE) {
-			printf(", ");
-			print_list("rows_per_s", slices[state], rounds,
+			print_list(&json, "rows_per_s", found, rounds,
 				   offsetof(struct slice, rows_per_s));
-			printf(", ");
-			print_list("rows_per_cpu_s", slices[state], rounds,
+			print_list(&json, "rows_per_cpu_s", found, rounds,
 				   offsetof(struct slice, rows_per_cpu_s));
 		}
-		printf("}");
+		pfs_json_end(&json);
 	}
-	printf("}}\n");
+	pfs_json_end(&json);
+	pfs_json_end(&json);
 }
 
 static uint64_t measure(struct slice found[STATES][ROUNDS_MAX], struct writer *writers,

@@ -1,5 +1,5 @@
 /*
- * pieces.c - text, numbers and commands, as pages, JSON and sh want them.
+ * pieces.c - text, numbers and commands, as pages and sh want them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,20 +32,6 @@ void pfs_put_name(FILE *to, const char *name)
 		if (strchr("/@_", *name) != NULL)
 			(void)fputs("<wbr>", to);
 	}
-}
-
-void pfs_put_json(FILE *to, const char *text)
-{
-	(void)fputc('"', to);
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-		/* '<' is no matter to JSON, but </script> is one to HTML. */
-		if (c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&')
-			(void)fprintf(to, "\\u%04x", c);
-		else
-			(void)fputc(c, to);
-	}
-	(void)fputc('"', to);
 }
 
 const char *pfs_grouped(int64_t number, char text[32])

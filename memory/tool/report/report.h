@@ -122,8 +122,6 @@ bool pfs_report_write_picture(const struct pfs_report *self, FILE *to);
 void pfs_put_text(FILE *to, const char *text);
 /* A name, which may go on in the next line behind '/', '@' and '_'. */
 void pfs_put_name(FILE *to, const char *name);
-/* As JSON, also inside <script>. */
-void pfs_put_json(FILE *to, const char *text);
 /* A whole number in groups of three. */
 const char *pfs_grouped(int64_t number, char text[32]);
 /* The command that asks a question again, quoted for sh. */
