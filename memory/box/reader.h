@@ -24,6 +24,10 @@
 #define PFS_NONE UINT32_MAX /* an index that is none */
 #define PFS_READER_PATH_BYTES 4096u
 
+/* A message of one line. Returns false. */
+__attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
+						      const char *format, ...);
+
 /* ---- which boxes there are ---- */
 
 /* What a box says of its program, and what the system says of the box. */

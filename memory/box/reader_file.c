@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +19,6 @@
 
 #define LOCK_TRIES 200
 #define LOCK_REST_NS 10000000
-
-bool pfs_refuse(struct pfs_message *message, const char *format, ...)
-{
-	va_list list;
-	if (message == NULL)
-		return false;
-	va_start(list, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, list);
-	va_end(list);
-	(void)pfs_one_line(message->text);
-	return false;
-}
 
 uint64_t pfs_realtime_ns(void)
 {

@@ -25,9 +25,6 @@ struct pfs_reader {
 	struct pfs_box_rooms rooms;
 };
 
-/* False, and the line. */
-__attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
-						      const char *format, ...);
 uint64_t pfs_realtime_ns(void);
 
 void *pfs_big_malloc(uint64_t bytes); /* for free */

@@ -46,10 +46,8 @@ static bool list_named(struct pfs_box_list *list, struct pfs_message *message)
 {
 	memset(list, 0, sizeof(*list));
 	list->boxes = calloc((size_t)pfs_http.box_count, sizeof(*list->boxes));
-	if (list->boxes == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the boxes");
-		return false;
-	}
+	if (list->boxes == NULL)
+		return pfs_refuse(message, "no memory for the boxes");
 	for (int i = 0; i < pfs_http.box_count; i++) {
 		struct pfs_message why;
 		struct pfs_reader *reader = pfs_reader_open(pfs_http.boxes[i].path, &why);
@@ -123,32 +121,13 @@ bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *statu
 		(void)pfs_one_line(message->text);
 	} else {
 		*status = MHD_HTTP_NOT_FOUND;
-		(void)snprintf(
-			message->text, sizeof(message->text),
-			target[0] == '\0'
-				? "there is not a box: 'pfs-mem run' creates one%s"
-				: "no box has the target '%.60s': /api/boxes lists the boxes",
-			target);
-		(void)pfs_one_line(message->text);
+		(void)pfs_refuse(message,
+				 target[0] == '\0'
+					 ? "there is no box: 'pfs-mem run' creates one%s"
+					 : "no box has the target '%.60s': /api/boxes lists the "
+					   "boxes",
+				 target);
 	}
 	pfs_box_list_free(&list);
 	return box->path[0] != '\0';
-}
-
-sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message)
-{
-	sqlite3 *db = NULL;
-	if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for SQLite");
-		(void)sqlite3_close(db);
-		return NULL;
-	}
-	if (pfs_sql_attach(db, box->path, message) == SQLITE_OK) {
-		if (sqlite3_exec(db, "SELECT pfs_mem_hold(1)", NULL, NULL, NULL) == SQLITE_OK)
-			return db;
-		(void)snprintf(message->text, sizeof(message->text), "%s", sqlite3_errmsg(db));
-		(void)pfs_one_line(message->text);
-	}
-	(void)sqlite3_close(db);
-	return NULL;
 }

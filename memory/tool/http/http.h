@@ -118,19 +118,16 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 				       enum pfs_http_policy policy,
 				       MHD_ContentReaderFreeCallback done, void *opaque);
 
-/* ---- a connection to the box, as SQL ---- */
-
-/* All statements of it see one moment. NULL: as message says. */
-sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message);
-
 /* Was the program started with a heap profile? */
 bool pfs_http_has_profile(const struct pfs_http_box *box);
 
 /* ---- kinds of documents ---- */
 
-#define PFS_HTTP_MAKES(name)                                                                \
-	bool name(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to, \
-		  unsigned *status, struct pfs_message *message)
+#define PFS_HTTP_MAKES(name)                                                 \
+	bool name(PFS_HTTP_PERHAPS const struct pfs_http_ask *ask,           \
+		  PFS_HTTP_PERHAPS const struct pfs_http_box *box, FILE *to, \
+		  PFS_HTTP_PERHAPS unsigned *status, PFS_HTTP_PERHAPS struct pfs_message *message)
+#define PFS_HTTP_PERHAPS __attribute__((unused)) /* not every kind needs it */
 PFS_HTTP_MAKES(pfs_http_page);
 PFS_HTTP_MAKES(pfs_http_style);
 PFS_HTTP_MAKES(pfs_http_script);

@@ -51,7 +51,7 @@ static const char *const queries[PFS_METRIC_ANSWERS] = {
 static bool ask_tables(struct pfs_metric_box *self, const struct pfs_http_box *box, unsigned names,
 		       struct pfs_message *message)
 {
-	sqlite3 *db = pfs_http_tables(box, message);
+	sqlite3 *db = pfs_tables_open(box->path, message);
 	bool fine = db != NULL;
 	for (int i = 0; fine && i < PFS_METRIC_ANSWERS; i++)
 		if (queries[i] != NULL)
@@ -163,7 +163,6 @@ PFS_HTTP_MAKES(pfs_http_metrics)
 	struct pfs_http_box wanted = { .path = "" };
 	struct pfs_box_list list;
 	size_t count = 0, all = 0, refused;
-	(void)box;
 	if (ask->target[0] != '\0' && !pfs_http_find(ask->target, &wanted, status, message))
 		return false;
 	struct pfs_metric_box *boxes = calloc(PFS_METRIC_BOXES_MAX, sizeof(*boxes));

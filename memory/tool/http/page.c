@@ -125,8 +125,6 @@ static void put_links(FILE *to, const char *id)
 PFS_HTTP_MAKES(pfs_http_page)
 {
 	struct pfs_box_list list;
-	(void)ask;
-	(void)status;
 	struct pfs_report *report = pfs_report_take(box->path, message);
 	if (report == NULL)
 		return false;
@@ -155,27 +153,15 @@ PFS_HTTP_MAKES(pfs_http_page)
 
 PFS_HTTP_MAKES(pfs_http_style)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fprintf(to, "%s%s", pfs_page_css, pfs_live_css) > 0;
 }
 
 PFS_HTTP_MAKES(pfs_http_script)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fputs(pfs_page_js, to) >= 0;
 }
 
 PFS_HTTP_MAKES(pfs_http_live_script)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fputs(pfs_live_js, to) >= 0;
 }

@@ -63,7 +63,6 @@ static bool put_document(const struct pfs_http_box *box, const struct pfs_docume
 PFS_HTTP_MAKES(pfs_http_heap_text)
 {
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_TEXT };
-	(void)ask;
 	return put_document(box, &options, to, status, message);
 }
 
@@ -190,8 +189,6 @@ PFS_HTTP_MAKES(pfs_http_symbols)
 /* The program, and what it was started with; a box does not say where arguments ended. */
 PFS_HTTP_MAKES(pfs_http_cmdline)
 {
-	(void)ask;
-	(void)status;
 	struct pfs_reader *reader = pfs_reader_open(box->path, message);
 	if (reader == NULL)
 		return false;

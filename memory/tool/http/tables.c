@@ -21,10 +21,6 @@ static bool is_table(const char *name)
 
 PFS_HTTP_MAKES(pfs_http_table_names)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	struct pfs_json json = { .out = to, .is_compact = true };
 	pfs_json_object(&json, NULL);
 	pfs_json_array(&json, "tables");
@@ -108,8 +104,7 @@ static bool put_table(sqlite3 *db, const struct pfs_http_ask *ask, const struct 
 	}
 	bool fine = code == SQLITE_ROW || code == SQLITE_DONE;
 	if (!fine)
-		(void)snprintf(message->text, sizeof(message->text), "%s", sqlite3_errmsg(db));
-	(void)pfs_one_line(message->text);
+		(void)pfs_refuse(message, "%s", sqlite3_errmsg(db));
 	(void)sqlite3_finalize(statement);
 	sqlite3_free(query);
 	return fine;
@@ -119,12 +114,10 @@ PFS_HTTP_MAKES(pfs_http_table)
 {
 	if (!is_table(ask->name)) {
 		*status = MHD_HTTP_NOT_FOUND;
-		(void)snprintf(message->text, sizeof(message->text),
-			       "there is no table '%.60s': /api/tables lists them", ask->name);
-		(void)pfs_one_line(message->text);
-		return false;
+		return pfs_refuse(message, "there is no table '%.60s': /api/tables lists them",
+				  ask->name);
 	}
-	sqlite3 *db = pfs_http_tables(box, message);
+	sqlite3 *db = pfs_tables_open(box->path, message);
 	bool fine = db != NULL && put_table(db, ask, box, to, message);
 	(void)sqlite3_close(db);
 	return fine;
@@ -134,8 +127,6 @@ PFS_HTTP_MAKES(pfs_http_table)
 
 PFS_HTTP_MAKES(pfs_http_history)
 {
-	(void)ask;
-	(void)status;
 	struct pfs_report *report = pfs_report_take(box->path, message);
 	bool fine = report != NULL && pfs_report_write_histories(report, to);
 	pfs_report_free(report);
@@ -167,9 +158,6 @@ static void put_box(struct pfs_json *json, const struct pfs_box_info *info)
 PFS_HTTP_MAKES(pfs_http_boxes)
 {
 	struct pfs_box_list list;
-	(void)ask;
-	(void)box;
-	(void)status;
 	if (!pfs_http_list(&list, message))
 		return false;
 	struct pfs_json json = { .out = to, .is_compact = true };

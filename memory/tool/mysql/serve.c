@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +53,6 @@ struct visitor {
 	struct pfs_mysql mysql;
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct pfs_message *message,
-							 const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, list);
-	va_end(list);
-	(void)pfs_one_line(message->text);
-	return false;
-}
-
 /* ---- a connection ---- */
 
 /* What queries may do: read, and change rows of the tables that can be changed. */
@@ -96,13 +84,13 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 {
 	struct pfs_mysql *mysql = &self->mysql;
 	if (sqlite3_open(":memory:", &mysql->db) != SQLITE_OK)
-		return refuse(message, "no memory");
+		return pfs_refuse(message, "no memory");
 	/* Before there are views: they are in what this empties. */
 	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
 		return false;
 	if (pfs_mysql_prepare(mysql) != SQLITE_OK)
-		return refuse(message, "no memory");
+		return pfs_refuse(message, "no memory");
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_COLUMN, 200);
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_VARIABLE_NUMBER, 1000);
@@ -308,7 +296,7 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
 	server.signals = signalfd(-1, &ends, SFD_CLOEXEC);
 	if (server.signals < 0)
-		return refuse(message, "signals: %s", strerror(errno));
+		return pfs_refuse(message, "signals: %s", strerror(errno));
 	if (!listen_at(&server, address, message))
 		return false;
 	serve(&server);

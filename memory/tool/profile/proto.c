@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "formats.h"
+#include "memory/box/reader.h"
 
 struct bytes {
 	unsigned char *data;
@@ -344,7 +345,5 @@ bool pfs_write_proto(const struct pfs_heap *heap, const struct pfs_document_opti
 	free(writing.inner.data);
 	free(writing.strings.data);
 	free(writing.functions);
-	if (!fine)
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
-	return fine;
+	return fine || pfs_refuse(message, "no memory for the profile");
 }

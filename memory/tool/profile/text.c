@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats.h"
+#include "memory/box/reader.h"
 
 const char *const pfs_document_names[PFS_DOCUMENTS] = {
 	[PFS_DOCUMENT_TEXT] = "text",
@@ -244,10 +245,8 @@ bool pfs_write_text(const struct pfs_heap *heap, const struct pfs_document_optio
 		    FILE *out, struct pfs_message *message)
 {
 	const struct pfs_heap_entry **entries = malloc((heap->entry_count + 1) * sizeof(*entries));
-	if (entries == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
-		return false;
-	}
+	if (entries == NULL)
+		return pfs_refuse(message, "no memory for the profile");
 	for (uint32_t i = 0; i < heap->entry_count; i++)
 		entries[i] = &heap->entries[i];
 	qsort(entries, heap->entry_count, sizeof(*entries), by_stack_and_thread);
@@ -269,21 +268,16 @@ bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_optio
 		    FILE *out, struct pfs_message *message)
 {
 	bool is_text = options->kind == PFS_DOCUMENT_TEXT || options->kind == PFS_DOCUMENT_HEAP_V2;
-	if (is_text && heap->has_base) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "%s cannot show what shrank: choose proto or collapsed, or give the "
-			       "base to the tool that reads it",
-			       pfs_document_names[options->kind]);
-		return false;
-	}
+	if (is_text && heap->has_base)
+		return pfs_refuse(message,
+				  "%s cannot show what shrank: choose proto or collapsed, or give "
+				  "the base to the tool that reads it",
+				  pfs_document_names[options->kind]);
 	bool fine = is_text ? pfs_write_text(heap, options, out, message)
 		    : options->kind == PFS_DOCUMENT_PROTO
 			    ? pfs_write_proto(heap, options, out, message)
 			    : pfs_write_collapsed(heap, options, out, message);
-	if (fine && (fflush(out) != 0 || ferror(out) != 0)) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "the profile cannot be written: check the free space");
-		return false;
-	}
+	if (fine && (fflush(out) != 0 || ferror(out) != 0))
+		return pfs_refuse(message, "the profile cannot be written: check the free space");
 	return fine;
 }

@@ -71,6 +71,9 @@ struct pfs_report {
 struct pfs_report *pfs_report_take(const char *target, struct pfs_message *message);
 void pfs_report_free(struct pfs_report *self);
 
+/* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as
+ * message says. */
+sqlite3 *pfs_tables_open(const char *target, struct pfs_message *message);
 /* An answer of its own, to be dropped in any case: query is for sqlite3_free, and becomes the
  * answer's; NULL: no memory. False: as message says. */
 bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,

@@ -72,13 +72,6 @@ static bool add_columns(struct pfs_answer *self, sqlite3_stmt *statement)
 	return self->column_count == count;
 }
 
-static bool refuse(struct pfs_message *message, const char *what)
-{
-	(void)snprintf(message->text, sizeof(message->text), "report: %s", what);
-	(void)pfs_one_line(message->text);
-	return false;
-}
-
 bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 		    struct pfs_message *message)
 {
@@ -92,7 +85,8 @@ bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 		fine = add_row(answer, statement);
 	bool is_error = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE;
 	if (is_error || !fine)
-		fine = refuse(message, is_error ? sqlite3_errmsg(db) : "no memory");
+		fine = pfs_refuse(message, "report: %s",
+				  is_error ? sqlite3_errmsg(db) : "no memory");
 	(void)sqlite3_finalize(statement);
 	return fine;
 }
@@ -131,16 +125,24 @@ static bool name_box(struct pfs_report *self, const char *target, struct pfs_mes
 	return true;
 }
 
-static bool ask_all(struct pfs_report *self, struct pfs_message *message)
+sqlite3 *pfs_tables_open(const char *target, struct pfs_message *message)
 {
 	sqlite3 *db = NULL;
-	if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
-		(void)sqlite3_close(db);
-		return refuse(message, "no memory for SQLite");
-	}
-	bool fine = pfs_sql_attach(db, self->box, message) == SQLITE_OK;
+	bool fine = sqlite3_open(":memory:", &db) == SQLITE_OK ||
+		    pfs_refuse(message, "no memory for SQLite");
+	fine = fine && pfs_sql_attach(db, target, message) == SQLITE_OK;
 	if (fine && sqlite3_exec(db, "SELECT pfs_mem_hold(1)", NULL, NULL, NULL) != SQLITE_OK)
-		fine = refuse(message, sqlite3_errmsg(db));
+		fine = pfs_refuse(message, "%s", sqlite3_errmsg(db));
+	if (fine)
+		return db;
+	(void)sqlite3_close(db);
+	return NULL;
+}
+
+static bool ask_all(struct pfs_report *self, struct pfs_message *message)
+{
+	sqlite3 *db = pfs_tables_open(self->box, message);
+	bool fine = db != NULL;
 	for (int i = 0; fine && i < PFS_QUESTIONS; i++) {
 		struct pfs_answer *answer = &self->answers[i];
 		char *query = sqlite3_mprintf(pfs_questions[i].query, step_of(self), step_of(self));
@@ -154,7 +156,7 @@ struct pfs_report *pfs_report_take(const char *target, struct pfs_message *messa
 {
 	struct pfs_report *self = calloc(1, sizeof(*self));
 	if (self == NULL) {
-		(void)refuse(message, "no memory");
+		(void)pfs_refuse(message, "no memory for the report");
 		return NULL;
 	}
 	if (name_box(self, target, message) && ask_all(self, message))

@@ -22,7 +22,7 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 {
 	struct pfs_session *session = calloc(1, sizeof(*session));
 	if (session == NULL) {
-		pfs_sql_refuse(message, "no memory for a connection");
+		pfs_refuse(message, "no memory for a connection");
 		return SQLITE_NOMEM;
 	}
 	session->db = db;
@@ -38,7 +38,7 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 	if (code == SQLITE_OK)
 		code = pfs_sql_views(db);
 	if (code != SQLITE_OK)
-		pfs_sql_refuse(message, "the tables of a box: %s", sqlite3_errmsg(db));
+		pfs_refuse(message, "the tables of a box: %s", sqlite3_errmsg(db));
 	return code;
 }
 

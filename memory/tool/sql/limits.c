@@ -91,17 +91,17 @@ static bool limits_update(struct pfs_session *session, int64_t rowid, sqlite3_va
 	uint64_t bytes = UINT64_MAX;
 	for (int i = 0; i < COLUMNS; i++)
 		if (i != LIMIT && !sqlite3_value_nochange(values[i]))
-			return pfs_sql_refuse(message, "memory_limits: only LIMIT_BYTES can be "
-						       "changed");
+			return pfs_refuse(message, "memory_limits: only LIMIT_BYTES can be "
+						   "changed");
 	if (sqlite3_value_nochange(values[LIMIT]))
 		return true;
 	if (sqlite3_value_type(values[LIMIT]) != SQLITE_NULL) {
 		bytes = (uint64_t)sqlite3_value_int64(values[LIMIT]);
 		if (sqlite3_value_numeric_type(values[LIMIT]) != SQLITE_INTEGER ||
 		    sqlite3_value_int64(values[LIMIT]) < 0)
-			return pfs_sql_refuse(message, "memory_limits: LIMIT_BYTES must be a "
-						       "number of bytes from 0 on, or NULL for no "
-						       "limit");
+			return pfs_refuse(message, "memory_limits: LIMIT_BYTES must be a "
+						   "number of bytes from 0 on, or NULL for no "
+						   "limit");
 	}
 	return pfs_reader_limit_account(session->reader, (uint32_t)(rowid - 1), bytes, message);
 }

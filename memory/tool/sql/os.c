@@ -193,13 +193,6 @@ static uint64_t os_limit(const struct pfs_cursor *cursor)
 	return self->own == NULL ? 0 : (uint64_t)((struct sheet *)self->own)->count;
 }
 
-static bool os_there(struct pfs_cursor *cursor, uint64_t *row)
-{
-	(void)cursor;
-	(void)row;
-	return true;
-}
-
 static void os_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
 {
 	const struct row *row = &((struct sheet *)cursor->own)->rows[cursor->row];
@@ -217,7 +210,7 @@ const struct pfs_table pfs_sql_os = {
 	.columns = "NAME VARCHAR(64) NOT NULL, BYTES BIGINT, PART_OF VARCHAR(64), "
 		   "NOTE VARCHAR(256)",
 	.parts = PFS_SNAPSHOT_ROWS,
-	.row_limit = os_limit, .there = os_there, .value = os_value
+	.row_limit = os_limit, .value = os_value
 };
 /* clang-format on */
 

@@ -1,8 +1,7 @@
 /*
- * result.c - values of a box as results of SQLite; lines of refusal; and SQLite's calls, where they
- * come from whoever loads this.
+ * result.c - values of a box as results of SQLite; and SQLite's calls, where they come from whoever
+ * loads this.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -37,14 +36,4 @@ void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns)
 	(void)snprintf(text + length, sizeof(text) - length, ".%03u",
 		       (unsigned)(realtime_ns / 1000000 % 1000));
 	pfs_result_text(context, text);
-}
-
-bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	(void)pfs_one_line(message->text);
-	return false;
 }

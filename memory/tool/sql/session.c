@@ -54,8 +54,8 @@ static bool have_reader(struct pfs_session *self, struct pfs_message *message)
 		return true;
 	const char *target = getenv("PFS_MEM_TARGET");
 	if (target == NULL || target[0] == '\0')
-		return pfs_sql_refuse(message, "no box is open; SELECT pfs_mem_open('TARGET'), or "
-					       "set PFS_MEM_TARGET (a pid, a file, last)");
+		return pfs_refuse(message, "no box is open; SELECT pfs_mem_open('TARGET'), or "
+					   "set PFS_MEM_TARGET (a pid, a file, last)");
 	return pfs_session_open(self, target, message);
 }
 
@@ -158,8 +158,8 @@ bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)
 	const struct pfs_box_info *info = pfs_reader_info(self->reader);
 	if (info->is_live)
 		return true;
-	return pfs_sql_refuse(message, "the box of process %u is read-only: its program %s",
-			      info->pid, pfs_box_died(info, died, sizeof(died)));
+	return pfs_refuse(message, "the box of process %u is read-only: its program %s", info->pid,
+			  pfs_box_died(info, died, sizeof(died)));
 }
 
 /* Behind a string, a quoted name or a comment that begins at text; text itself: none does. */

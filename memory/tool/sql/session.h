@@ -48,10 +48,6 @@ bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)
 /* Has the statement behind a moment, as far as it says so in words, a WHERE? */
 bool pfs_moment_has_where(const struct pfs_moment *moment);
 
-/* A line into a message. Returns false. */
-__attribute__((format(printf, 2, 3))) bool pfs_sql_refuse(struct pfs_message *message,
-							  const char *format, ...);
-
 /* ---- tables ---- */
 
 /* What a cursor was asked for by equality; NULL or false: it was not. */
@@ -73,7 +69,8 @@ struct pfs_table {
 	unsigned parts;          /* of snapshots, beyond rows */
 	enum pfs_box_table rows; /* which of the five, for those */
 	uint64_t (*row_limit)(const struct pfs_cursor *cursor);
-	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. */
+	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. NULL:
+	 * each number has one. */
 	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
 	void (*value)(struct pfs_cursor *cursor, int column, sqlite3_context *context);
 	/* NULL: the table is read-only. */

@@ -93,13 +93,13 @@ static bool trace_update(struct pfs_session *session, int64_t rowid, sqlite3_val
 	uint64_t limit_bytes;
 	for (int i = 0; i < 10; i++)
 		if (i != 5 && !sqlite3_value_nochange(values[i]))
-			return pfs_sql_refuse(message, "memory_trace: only LIMIT_BYTES can be "
-						       "changed");
+			return pfs_refuse(message, "memory_trace: only LIMIT_BYTES can be "
+						   "changed");
 	if (sqlite3_value_nochange(values[5]))
 		return true;
 	if (!limit_of(values[5], &limit_bytes))
-		return pfs_sql_refuse(message, "memory_trace: LIMIT_BYTES must be a number of "
-					       "bytes from 0 on, or NULL for no limit");
+		return pfs_refuse(message, "memory_trace: LIMIT_BYTES must be a number of "
+					   "bytes from 0 on, or NULL for no limit");
 	return pfs_reader_limit(session->reader, (uint32_t)(rowid - 1), limit_bytes, message);
 }
 

@@ -175,7 +175,7 @@ static void settle(struct pfs_cursor *self)
 	self->has_sums = false;
 	while (self->row < self->row_limit) {
 		uint64_t row = self->row;
-		if (self->table->there(self, &self->row))
+		if (self->table->there == NULL || self->table->there(self, &self->row))
 			return;
 		if (self->row <= row)
 			self->row = row + 1;
@@ -242,7 +242,7 @@ static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 static int refuse_write(struct pfs_vtab *self, const char *what)
 {
 	struct pfs_message message;
-	pfs_sql_refuse(&message, "%s: %s", self->table->name, what);
+	pfs_refuse(&message, "%s: %s", self->table->name, what);
 	return fail(&self->base, SQLITE_READONLY, message.text);
 }
 
