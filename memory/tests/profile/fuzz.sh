@@ -20,6 +20,7 @@ clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recove
 	-I "$top" -I "$top/include" -o "$folder/fuzz" "$top/memory/tests/profile/fuzz_test.c" \
 	"$from"/{collapsed,compare,dump,dump_line,dump_names,flame,flame_parts}.c \
 	"$from"/{heap,proto,text,tree}.c "$top/memory/box/refuse.c" \
+	"$top/memory/tool/markup.c" \
 	-lm -lz || exit 1
 # What the tests read, as a beginning.
 printf '%s\n' 'heap_v2/524288' '  t*: 2: 6 [0: 0]' '  t3: 2: 6 [0: 0]' '@ 0x10 0x2010 0x2020' \

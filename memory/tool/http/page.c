@@ -67,21 +67,6 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 
 /* ---- the page ---- */
 
-static void put_head(FILE *to, const struct pfs_report *report)
-{
-	const char *program = pfs_report_head(report, "Pfs_box_program");
-	const char *slash = strrchr(program, '/');
-	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ",
-		    to);
-	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to,
-		      " (%s)</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
-		      "<script defer src=\"/page.js\"></script>\n"
-		      "<script defer src=\"/live.js\"></script></head>\n<body>\n",
-		      pfs_report_head(report, "Pfs_box_pid"));
-}
-
 /* Not in what is renewed: it is made when it is first seen, and stays as it was clicked to. */
 static void put_flame(FILE *to, const struct pfs_http_box *box)
 {
@@ -132,17 +117,19 @@ PFS_HTTP_MAKES(pfs_http_page)
 		pfs_report_free(report);
 		return false;
 	}
-	put_head(to, report);
-	(void)fputs("<nav>", to);
+	pfs_report_put_title(report, to);
+	(void)fputs("<link rel=\"stylesheet\" href=\"/page.css\">\n"
+		    "<script defer src=\"/page.js\"></script>\n"
+		    "<script defer src=\"/live.js\"></script></head>\n<body>\n<nav>",
+		    to);
 	put_programs(to, &list, box->id);
 	(void)fputs("<a href=\"#where\">where it was allocated</a>"
 		    "<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
 		    "</nav>\n<main>\n",
 		    to);
 	bool fine = pfs_report_write_body(report, to);
-	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
-	fine &= pfs_report_write_json(report, to);
-	(void)fputs("</script>\n", to);
+	(void)fputs("</main>\n", to);
+	fine &= pfs_report_put_data(report, to);
 	put_flame(to, box);
 	put_links(to, box->id);
 	(void)fputs("</body></html>\n", to);

@@ -163,5 +163,4 @@ void pfs_put_history(FILE *to, const struct pfs_report *self, enum pfs_question_
 		put_legend(to, history, pfs_questions[id].whole);
 	}
 	pfs_put_caption(to, self, id);
-	(void)fputs("</figure>\n", to);
 }

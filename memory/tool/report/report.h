@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/amount.h"
+#include "memory/tool/markup.h"
 #include "memory/tool/sql/sql.h"
 
 /* ---- questions, and their answers ---- */
@@ -81,8 +82,13 @@ bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 void pfs_answer_drop(struct pfs_answer *self);
 
 const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row, size_t column);
+/* "" and 0 where there is none. */
+const char *pfs_text_at(const struct pfs_answer *self, size_t row, size_t column);
+int64_t pfs_number_at(const struct pfs_answer *self, size_t row, size_t column);
 /* A variable of the head, as text; "": it is not there. */
 const char *pfs_report_head(const struct pfs_report *self, const char *name);
+/* The program, without its folder. */
+const char *pfs_report_program(const struct pfs_report *self);
 
 /* ---- what they are over time ---- */
 
@@ -114,6 +120,9 @@ bool pfs_report_write_json(const struct pfs_report *self, FILE *to);
 /* What is over time, alone. */
 bool pfs_report_write_histories(const struct pfs_report *self, FILE *to);
 bool pfs_report_write_page(const struct pfs_report *self, FILE *to);
+/* The beginning of a page, with its title; and its data, for scripts. */
+void pfs_report_put_title(const struct pfs_report *self, FILE *to);
+bool pfs_report_put_data(const struct pfs_report *self, FILE *to);
 /* What is between <main> and </main>. */
 bool pfs_report_write_body(const struct pfs_report *self, FILE *to);
 /* What is held over time by instrument, as a picture for documents. */
@@ -121,19 +130,19 @@ bool pfs_report_write_picture(const struct pfs_report *self, FILE *to);
 
 /* ---- pieces of pages ---- */
 
-/* Text, for where tags or attributes are. */
-void pfs_put_text(FILE *to, const char *text);
-/* A name, which may go on in the next line behind '/', '@' and '_'. */
-void pfs_put_name(FILE *to, const char *name);
 /* A whole number in groups of three. */
 const char *pfs_grouped(int64_t number, char text[32]);
 /* The command that asks a question again, quoted for sh. */
 void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
-/* What ends a figure: a note, and that command. */
+/* The end of a figure: a note, and that command. */
 void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
 
 /* A figure's beginning; its title, where the chapter has more than one. */
 void pfs_put_figure(FILE *to, enum pfs_question_id id, bool has_title);
+/* A row of memory_os; 0: it is not there. */
+int64_t pfs_report_os(const struct pfs_report *self, const char *name);
+/* A cell of bytes, in words and exactly; css: attributes of the cell. */
+void pfs_put_cell(FILE *to, int64_t bytes, const char *css);
 /* Bars; history: whose colours names have, NULL: none. */
 void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_id id,
 		     const struct pfs_history *history);

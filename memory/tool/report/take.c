@@ -93,16 +93,31 @@ bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 
 /* ---- the report ---- */
 
+const char *pfs_text_at(const struct pfs_answer *self, size_t row, size_t column)
+{
+	const char *text = pfs_answer_at(self, row, column)->text;
+	return text == NULL ? "" : text;
+}
+
+int64_t pfs_number_at(const struct pfs_answer *self, size_t row, size_t column)
+{
+	return pfs_answer_at(self, row, column)->number;
+}
+
 const char *pfs_report_head(const struct pfs_report *self, const char *name)
 {
 	const struct pfs_answer *head = &self->answers[PFS_ASK_HEAD];
-	for (size_t i = 0; i < head->row_count; i++) {
-		const char *variable = pfs_answer_at(head, i, 0)->text;
-		const char *value = pfs_answer_at(head, i, 1)->text;
-		if (variable != NULL && strcasecmp(variable, name) == 0)
-			return value == NULL ? "" : value;
-	}
+	for (size_t i = 0; i < head->row_count; i++)
+		if (strcasecmp(pfs_text_at(head, i, 0), name) == 0)
+			return pfs_text_at(head, i, 1);
 	return "";
+}
+
+const char *pfs_report_program(const struct pfs_report *self)
+{
+	const char *program = pfs_report_head(self, "Pfs_box_program");
+	const char *slash = strrchr(program, '/');
+	return slash == NULL ? program : slash + 1;
 }
 
 /* How many ticks stand for one that is shown. */
