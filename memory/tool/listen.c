@@ -1,5 +1,5 @@
 /*
- * listen.c - an address in numbers, bound and listened at; a secret from a file.
+ * listen.c - a listening socket at a numeric address; a secret from a file.
  */
 #define _GNU_SOURCE
 #include "listen.h"
@@ -15,7 +15,7 @@
 
 #include "memory/box/reader.h"
 
-#define WAITING 64 /* connections that nobody has accepted yet */
+#define WAITING 64 /* connections not yet accepted */
 
 bool pfs_is_of_this_machine(const struct sockaddr *address)
 {
@@ -26,7 +26,7 @@ bool pfs_is_of_this_machine(const struct sockaddr *address)
 	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* HOST:PORT; [HOST]:PORT where it has colons, or without the brackets. */
+/* HOST:PORT. Brackets around a HOST with colons are optional. */
 static struct addrinfo *find(const char *text)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,

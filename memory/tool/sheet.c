@@ -8,7 +8,7 @@
 #include "base/json.h"
 
 struct value {
-	char *text; /* NULL: the number, or none */
+	char *text; /* NULL: a number, or no value */
 	int64_t number;
 	double real;
 	bool is_real, is_null;
@@ -85,7 +85,7 @@ static const char *text_of(const struct value *value, char buffer[24])
 	return buffer;
 }
 
-/* Characters, not bytes: those of UTF-8 that go on a character are not counted. */
+/* In characters: continuation bytes of UTF-8 do not count. */
 static int width_of(const char *text)
 {
 	int width = 0;

@@ -1,7 +1,7 @@
 /*
- * boxes.c - which boxes are served, and which of them a target means; connections to one.
+ * boxes.c - the boxes that are served, and the one that a target names.
  *
- * A target that somebody asks for is never taken for a file name: it is looked for in the list.
+ * A client's target is never used as a file name: it is looked up in the list.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -91,7 +91,7 @@ static bool fits(const struct pfs_box_info *info, const char *target)
 	       (is_number(target) && strtoull(target, NULL, 10) == info->pid);
 }
 
-/* Of those that fit one that lives; "last" does not ask for that. The list has the newest first. */
+/* Of those that match, a living one is preferred, except for "last". The newest come first. */
 static const struct pfs_box_info *choose(const struct pfs_box_list *list, const char *target)
 {
 	const struct pfs_box_info *found = NULL;
@@ -117,7 +117,7 @@ bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *statu
 		(void)snprintf(box->path, sizeof(box->path), "%s", info->path);
 		pfs_http_id(info->path, box->id);
 	} else if (list.refused != 0) {
-		*message = list.why; /* perhaps the one that is meant: of another version, cut */
+		*message = list.why; /* the target may be this file */
 		(void)pfs_one_line(message->text);
 	} else {
 		*status = MHD_HTTP_NOT_FOUND;

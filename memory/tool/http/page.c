@@ -1,6 +1,5 @@
 /*
- * page.c - the page: the report's figures of one box, all programs above them, and what makes it
- * stay open.
+ * page.c - the page: a list of programs, and the report's figures of one box, which it renews.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -37,11 +36,10 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 		living += list->boxes[i].is_live;
 	(void)fprintf(to,
 		      "<details%s id=\"programs\"><summary>Programs: %zu living, %zu dead"
-		      "</summary><table><tr><th>program</th><th>process</th><th>state</th>"
-		      "</tr>",
+		      "</summary><table><tr><th>program</th><th>process</th><th>state</th></tr>",
 		      list->count > 1 && list->count <= 5 ? " open" : "", living,
 		      list->count - living);
-	/* First those that live. */
+	/* Living ones first. */
 	for (int is_live = 1; is_live >= 0; is_live--)
 		for (size_t i = 0; i < list->count && shown < PFS_HTTP_BOXES_SHOWN; i++) {
 			if (list->boxes[i].is_live != is_live)
@@ -67,7 +65,7 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 
 /* ---- the page ---- */
 
-/* Not in what is renewed: it is made when it is first seen, and stays as it was clicked to. */
+/* Outside the part that is renewed: it is loaded when first seen, and keeps its zoom. */
 static void put_flame(FILE *to, const struct pfs_http_box *box)
 {
 	const char *id = box->id;

@@ -1,5 +1,5 @@
 /*
- * serve.c - the server's beginning, and its thread that ends what is overdue.
+ * serve.c - starts the server, and the thread that ends overdue connections.
  */
 #define _GNU_SOURCE
 #include "serve.h"
@@ -52,7 +52,7 @@ static bool take_token(const char *path, struct pfs_message *message)
 			  path, (unsigned)sizeof(pfs_http.token) - 2);
 }
 
-/* Which boxes they are, is said once: last may be another one by then. */
+/* Targets are resolved once: 'last' may change later. */
 static bool take_targets(const struct pfs_http_options *options, struct pfs_message *message)
 {
 	pfs_http.is_all = options->target_count == 0;

@@ -1,5 +1,5 @@
 /*
- * tables.c - JSON: the tables of pfs-mem sql, what is over time, and which boxes there are.
+ * tables.c - JSON: the tables of pfs-mem sql, histories, and the list of boxes.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "http.h"
 
-#define ROWS_BYTES_MAX (PFS_HTTP_DOCUMENT_BYTES - (256 << 10)) /* a row more fits in any case */
+#define ROWS_BYTES_MAX (PFS_HTTP_DOCUMENT_BYTES - (256 << 10)) /* one more row always fits */
 
 /* ---- names ---- */
 
@@ -54,7 +54,7 @@ static void put_value(struct pfs_json *json, sqlite3_stmt *statement, int column
 	}
 }
 
-/* Up to limit rows, and as many as there is room for: then next_offset is where to go on. */
+/* Up to limit rows, as many as fit; next_offset is that of the row after them. */
 static int put_rows(struct pfs_json *json, sqlite3_stmt *statement, const struct pfs_http_ask *ask)
 {
 	uint64_t rows = 0, written = 0;
@@ -67,7 +67,7 @@ static int put_rows(struct pfs_json *json, sqlite3_stmt *statement, const struct
 		pfs_json_array(json, NULL);
 		for (int i = 0; i < sqlite3_column_count(statement); i++) {
 			put_value(json, statement, i);
-			/* A letter may become six; a number has 20. */
+			/* A character becomes at most six; a number has at most 20. */
 			written += 6 * (uint64_t)sqlite3_column_bytes(statement, i) + 24;
 		}
 		pfs_json_end(json);

@@ -68,7 +68,7 @@ static int authorize(void *opaque, int action, const char *one, const char *two,
 	case SQLITE_RECURSIVE:
 	case SQLITE_UPDATE:
 	case SQLITE_DELETE:
-	case SQLITE_INSERT: /* the tables refuse it in their own words */ return SQLITE_OK;
+	case SQLITE_INSERT: /* refused by the tables */ return SQLITE_OK;
 	case SQLITE_PRAGMA: return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 		return strcasecmp(two, "load_extension") == 0 ||
@@ -85,7 +85,7 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 	struct pfs_mysql *mysql = &self->mysql;
 	if (sqlite3_open(":memory:", &mysql->db) != SQLITE_OK)
 		return pfs_refuse(message, "no memory");
-	/* Before there are views: they are in what this empties. */
+	/* Before the views exist: this drops them. */
 	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
 		return false;
@@ -153,7 +153,7 @@ static void converse(struct visitor *self)
 	if (!fine)
 		return;
 	if (!open_tables(self, &message)) {
-		/* As the answer to the first command, for none is asked for before. */
+		/* It answers the first command: clients read no answer before it. */
 		if (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S))
 			pfs_mysql_error(mysql, 1105, "HY000", "%s", message.text);
 		pfs_mysql_flush(mysql);
@@ -185,7 +185,7 @@ static void *visit(void *opaque)
 	struct visitor *self = opaque;
 	struct server *server = self->server;
 	converse(self);
-	/* Before the client sees the end, for its next connection may be at once. */
+	/* Before the client sees the end: it may reconnect at once. */
 	(void)pthread_mutex_lock(&server->lock);
 	server->connections--;
 	(void)pthread_mutex_unlock(&server->lock);
@@ -281,7 +281,7 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	if (password_file != NULL &&
 	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
 		return false;
-	/* Which box it is, is said once: last may be another one by then. */
+	/* The target is resolved once: 'last' may change later. */
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader == NULL)
 		return false;

@@ -6,12 +6,12 @@
 
 #include "mysql.h"
 
-/* What stands behind the words that say what is shown. All for sqlite3_free; NULL: not there. */
+/* The clauses of a SHOW. All for sqlite3_free; NULL: absent. */
 struct rest {
 	char *table;  /* FROM or IN */
 	char *schema; /* the second FROM, or in front of the table's name */
 	char *like;
-	bool is_odd; /* there is more that is not understood */
+	bool is_odd; /* there is a clause that is not understood */
 };
 
 static void take_from(const char **at, struct rest *rest)
@@ -184,9 +184,7 @@ char *pfs_mysql_show(struct pfs_mysql *self, const char *text)
 		rest = take_rest(at);
 		if (rest.is_odd)
 			pfs_mysql_error(self, 1064, "42000",
-					"You have an error in your SQL syntax "
-					"near '%.80s'",
-					at);
+					"You have an error in your SQL syntax near '%.80s'", at);
 		else
 			query = show(self, what, &rest, full);
 	}

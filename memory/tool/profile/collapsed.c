@@ -1,6 +1,6 @@
 /*
- * collapsed.c - a line a stack: its names from the root to the leaf, and bytes. Of a comparison two
- * numbers, before and now, as the tools of differences take them.
+ * collapsed.c - one line per stack: its names from the root to the leaf, and bytes. A comparison
+ * has two numbers, before and now, as differential tools expect.
  */
 #include <inttypes.h>
 #include <stdlib.h>

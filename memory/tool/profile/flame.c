@@ -1,6 +1,6 @@
 /*
- * flame.c - the flame graph. A frame is an <svg> of its own, its place and width in percent: so it
- * fits any window without a script, and what does not fit a frame is cut at its edge.
+ * flame.c - the flame graph. Each frame is an <svg> with its place and width in percent: so the
+ * graph fits any window without a script, and a frame clips its text.
  */
 #define _GNU_SOURCE
 #include "flame.h"
@@ -136,7 +136,7 @@ static void put_frame(struct drawing *drawing, const struct pfs_node *node, doub
 	(void)fputs("</text></svg>\n", out);
 }
 
-/* No deeper than stacks are, with all that is inlined: some thousand calls. */
+/* As deep as stacks with inlined calls: a few thousand calls. */
 static void put_frames(struct drawing *drawing, uint32_t index, double left)
 {
 	const struct pfs_tree *tree = drawing->tree;

@@ -1,5 +1,5 @@
 /*
- * flame_parts.h - what a flame graph is written with.
+ * flame_parts.h - the style and the script of a flame graph, and its labels.
  */
 #ifndef PFS_MEM_FLAME_PARTS_H
 #define PFS_MEM_FLAME_PARTS_H

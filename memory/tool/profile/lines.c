@@ -393,7 +393,7 @@ static void give_functions(struct giving *giving, Dwarf_Die *unit, Dwarf_Addr ad
 
 /* ---- symbols, where there is no debug information ---- */
 
-#define SIZELESS_MAX 4096u /* so much at most is a symbol of that says no size */
+#define SIZELESS_MAX 4096u /* the most that a symbol without a size covers */
 #define NESTED_MAX 16u     /* symbols that begin behind the one that an address is of */
 
 static uint8_t rank_of(const struct function *function)
@@ -401,7 +401,7 @@ static uint8_t rank_of(const struct function *function)
 	return function->binding == STB_GLOBAL ? 2 : function->binding == STB_WEAK ? 1 : 0;
 }
 
-/* Of those with one beginning the narrowest, and best known, comes last: it is met first. */
+/* Of symbols with one beginning the narrowest, best known one is last: a search meets it first. */
 static int by_place(const void *one, const void *other)
 {
 	const struct function *a = one, *b = other;
@@ -428,7 +428,7 @@ static bool is_code(const struct pfs_lines *self, int i, struct function *functi
 	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* Once: libdwfl looks through all symbols for each address. */
+/* Cached, because libdwfl scans all symbols for each address. */
 static void read_functions(struct pfs_lines *self)
 {
 	int count = dwfl_module_getsymtab(self->module);

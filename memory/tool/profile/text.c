@@ -69,8 +69,8 @@ static void put_stack(const struct pfs_heap *heap, uint32_t index, FILE *out)
 	(void)fputc('\n', out);
 }
 
-/* The program first, for the first is taken for that; those that are gone behind all others, for
- * whoever takes the first that fits. */
+/* The program first, because readers take the first for it; unmapped ones last, because readers
+ * take the first that matches. */
 static void put_modules(const struct pfs_heap *heap, FILE *out)
 {
 	(void)fputs("\nMAPPED_LIBRARIES:\n", out);
@@ -87,7 +87,7 @@ static void put_modules(const struct pfs_heap *heap, FILE *out)
 		}
 }
 
-/* One line, and no "--", which joins names of functions that are inlined. */
+/* One line without "--", which joins the names of inlined functions. */
 static void put_name(const char *name, FILE *out)
 {
 	for (; *name != '\0'; name++) {
@@ -151,7 +151,7 @@ static void put_lines(const struct pfs_heap *heap, const struct pfs_heap_entry *
 
 /* ---- heap_v2 ---- */
 
-/* What jeprof makes the wanted numbers of. */
+/* Numbers from which jeprof computes the wanted ones. */
 static void uncorrect(double *objects, double *bytes)
 {
 	double factor = *objects > 0 && *bytes > 0 ? -expm1(-*bytes / *objects) : 1;

@@ -1,5 +1,5 @@
 /*
- * adds_up.c - what is resident, as one bar of the parts that memory_os names, and as their sum.
+ * adds_up.c - the resident set: a bar of the parts in memory_os, and their sum.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static unsigned colour_of(const struct pfs_answer *answer, size_t row)
 	return colour >= GREY ? colour + 1 : colour;
 }
 
-/* The sum of the parts, of those above zero, and what they must be. */
+/* The sum of the parts, of the positive ones, and what it must be. */
 struct sums {
 	uint64_t parts; /* modulo 2^64, as memory_os has them */
 	double above;

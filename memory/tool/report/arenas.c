@@ -1,29 +1,19 @@
 /*
- * arenas.c - what arenas keep, what their pools hold beside it, and the owners of a memory trace:
- * tables with bars.
+ * arenas.c - tables with bars: arenas, pools compared with their arenas, owners of a memory
+ * trace.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report.h"
 
-/* None where the answer has none. */
+/* NULL: an empty cell. */
 static void put_amount(FILE *to, const struct pfs_answer *answer, size_t row, size_t column)
 {
 	if (pfs_answer_at(answer, row, column)->is_null)
 		(void)fputs("<td></td>", to);
 	else
 		pfs_put_cell(to, pfs_number_at(answer, row, column), "");
-}
-
-static int64_t most_of(const struct pfs_answer *answer, const size_t *columns, size_t count)
-{
-	int64_t most = 1;
-	for (size_t row = 0; row < answer->row_count; row++)
-		for (size_t i = 0; i < count; i++)
-			if (pfs_number_at(answer, row, columns[i]) > most)
-				most = pfs_number_at(answer, row, columns[i]);
-	return most;
 }
 
 static void begin_figure(FILE *to, enum pfs_question_id id, const struct pfs_report *self,
@@ -97,7 +87,7 @@ void pfs_put_arenas(FILE *to, const struct pfs_report *self, const struct pfs_hi
 {
 	static const size_t largest[] = { MAPPED, RESIDENT, ACTIVE, ALLOCATED };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_ARENAS];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	begin_figure(to, PFS_ASK_ARENAS, self,
 		     "<th>arena</th><th class=\"wide-only\">threads</th><th>allocated</th>"
 		     "<th class=\"wide-only\">cached</th><th>active</th><th>resident</th>"
@@ -110,7 +100,7 @@ void pfs_put_arenas(FILE *to, const struct pfs_report *self, const struct pfs_hi
 	end_figure(to, PFS_ASK_ARENAS, self);
 }
 
-/* ---- pools beside their arenas ---- */
+/* ---- pools and their arenas ---- */
 
 enum { POOL, HELD, OF_ARENA, OF_RINGS, BEYOND, ALL_ROWS, ALL_HELD, ALL_ALLOCATED };
 
@@ -153,7 +143,7 @@ void pfs_put_beside(FILE *to, const struct pfs_report *self, const struct pfs_hi
 {
 	static const size_t largest[] = { HELD, OF_ARENA };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_BESIDE];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	begin_figure(to, PFS_ASK_BESIDE, self,
 		     "<th>pool</th><th>by owner</th><th>by arena</th><th>in rings</th>"
 		     "<th>arena&nbsp;&minus; owner</th>");
@@ -203,7 +193,7 @@ void pfs_put_owners(FILE *to, const struct pfs_report *self)
 {
 	static const size_t largest[] = { SUM, OWNER_HIGH };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_OWNERS];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	int64_t more = pfs_number_at(answer, 0, ALL_OWNERS) - (int64_t)answer->row_count;
 	char text[32];
 	begin_figure(to, PFS_ASK_OWNERS, self,

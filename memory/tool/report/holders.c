@@ -51,7 +51,7 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	(void)fputs("</tr>", to);
 }
 
-/* What is not in the rows, so that the table adds up. */
+/* What the rows leave out, so that the table adds up. */
 static void put_rest(FILE *to, const struct pfs_answer *answer)
 {
 	int64_t bytes = pfs_number_at(answer, 0, ALL_BYTES);
@@ -75,14 +75,9 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 		     const struct pfs_history *history)
 {
 	const struct pfs_answer *answer = &self->answers[id];
-	int64_t most = 0;
+	static const size_t largest[] = { CURRENT, HIGH };
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	pfs_put_figure(to, id, true);
-	for (size_t i = 0; i < answer->row_count; i++) {
-		int64_t high = pfs_number_at(answer, i, HIGH);
-		int64_t current = pfs_number_at(answer, i, CURRENT);
-		most = high > most ? high : most;
-		most = current > most ? current : most;
-	}
 	if (answer->row_count == 0) {
 		(void)fputs("<p class=\"lead\">No memory is in use.</p>", to);
 	} else {

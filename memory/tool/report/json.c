@@ -1,6 +1,5 @@
 /*
- * json.c - a report as data: the tables' rows as their queries gave them, and what is over time as
- * series.
+ * json.c - a report as data: rows of the tables as queried, and histories as series.
  */
 #include "base/json.h"
 #include "report.h"

@@ -1,5 +1,5 @@
 /*
- * picture.c - what is held over time by instrument, as a picture of SVG that stands alone.
+ * picture.c - memory over time by instrument, as a stand-alone SVG.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 			      pfs_time_at(history, i / 4.0, text));
 }
 
-/* What could not be seen in the chart has no line in the legend. */
+/* The legend leaves out what is too small to be seen. */
 static bool is_seen(const struct pfs_history *history, size_t series)
 {
 	return pfs_history_most(history, history->bytes[series]) > history->most / 250;

@@ -1,5 +1,5 @@
 /*
- * pieces.c - text, numbers and commands, as pages and sh want them.
+ * pieces.c - numbers and commands for pages; quoting for sh.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ const char *pfs_grouped(int64_t number, char text[32])
 	return text;
 }
 
-/* For sh: in single quotes; one inside ends them, stands for itself, and begins them anew. */
+/* In single quotes, as sh reads them; those inside become '\''. */
 static void put_quoted(FILE *to, const char *text)
 {
 	(void)fputs("&#39;", to);

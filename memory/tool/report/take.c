@@ -1,5 +1,5 @@
 /*
- * take.c - all questions asked of one moment, and their answers kept.
+ * take.c - asks all questions of one moment, and keeps the answers.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-#define MOMENTS 300u /* so many are shown, about */
+#define MOMENTS 300u /* shown, about */
 
 /* ---- answers ---- */
 
@@ -104,6 +104,16 @@ int64_t pfs_number_at(const struct pfs_answer *self, size_t row, size_t column)
 	return pfs_answer_at(self, row, column)->number;
 }
 
+int64_t pfs_answer_most(const struct pfs_answer *answer, const size_t *columns, size_t count)
+{
+	int64_t most = 1;
+	for (size_t row = 0; row < answer->row_count; row++)
+		for (size_t i = 0; i < count; i++)
+			if (pfs_number_at(answer, row, columns[i]) > most)
+				most = pfs_number_at(answer, row, columns[i]);
+	return most;
+}
+
 const char *pfs_report_head(const struct pfs_report *self, const char *name)
 {
 	const struct pfs_answer *head = &self->answers[PFS_ASK_HEAD];
@@ -128,7 +138,7 @@ static unsigned long long step_of(const struct pfs_report *self)
 	return kept / MOMENTS + 1;
 }
 
-/* Which box it is, is said once: last may be another one by then; and commands name it in full. */
+/* The target is resolved once: 'last' may change later. Commands show the full name. */
 static bool name_box(struct pfs_report *self, const char *target, struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(target, message);

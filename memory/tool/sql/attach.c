@@ -1,6 +1,6 @@
 /*
- * attach.c - all tables, functions and views into a connection of SQLite; and what SQLite calls
- * when it loads pfs_mem_sqlite.so.
+ * attach.c - adds all tables, functions and views to a connection of SQLite; the entry point of
+ * pfs_mem_sqlite.so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 }
 
 #ifndef SQLITE_CORE
-/* What SQLite looks for in pfs_mem_sqlite.so. */
+/* SQLite calls it when it loads pfs_mem_sqlite.so. */
 __attribute__((visibility("default"))) int
 sqlite3_pfsmemsqlite_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 

@@ -1,5 +1,5 @@
 /*
- * catalog.c - all tables and views there are; the list of them is a table itself.
+ * catalog.c - the list of all tables and views, itself a table.
  */
 #include "session.h"
 

@@ -1,6 +1,6 @@
 /*
- * limits.c - memory_limits: what the program, threads, accounts and users may have in use, and what
- * was refused; LIMIT_BYTES can be changed. Rows' numbers are those of the entries.
+ * limits.c - memory_limits: limits of the program, threads, accounts and users, and refusals.
+ * LIMIT_BYTES can be changed. A row has the number of its entry.
  */
 #include <string.h>
 

@@ -60,7 +60,7 @@ static bool instruments_update(struct pfs_session *session, int64_t rowid, sqlit
 	if (!sqlite3_value_nochange(values[2]) && !switch_of(values[2], &timed))
 		return pfs_refuse(message, "setup_instruments: TIMED must be 'YES' or 'NO'");
 	if (sqlite3_value_nochange(values[1]))
-		return true; /* TIMED alone: memory has no times */
+		return true; /* TIMED has no effect on memory */
 	if (!switch_of(values[1], &enabled))
 		return pfs_refuse(message, "setup_instruments: ENABLED must be 'YES' or 'NO'");
 	return pfs_reader_enable(session->reader, (uint32_t)(rowid - 1), enabled, message);
@@ -114,7 +114,7 @@ static void threads_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	case 13: pfs_result_text(context, thread->is_instrumented ? "YES" : "NO"); break;
 	case 14: pfs_result_text(context, "NO"); break;
 	case 16: pfs_result_number(context, thread->os_tid); break;
-	default:; /* nothing knows it: NULL */
+	default:; /* unknown: NULL */
 	}
 }
 

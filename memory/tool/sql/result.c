@@ -1,6 +1,5 @@
 /*
- * result.c - values of a box as results of SQLite; and SQLite's calls, where they come from whoever
- * loads this.
+ * result.c - values of a box as results of SQLite; in a module, the pointer to SQLite's calls.
  */
 #include <stdio.h>
 #include <time.h>
@@ -19,7 +18,7 @@ void pfs_result_text(sqlite3_context *context, const char *text)
 
 void pfs_result_number(sqlite3_context *context, uint64_t number)
 {
-	/* Beyond what SQLite's integers hold only a damaged box has something. */
+	/* Only a damaged box has more than SQLite's integers hold. */
 	sqlite3_result_int64(context, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 

@@ -1,9 +1,9 @@
 /*
- * session.h - what a connection of SQLite has: a box, snapshots of it, and the tables over these.
+ * session.h - a connection's box, its snapshots, and the tables over them.
  *
- * One statement sees one moment: a snapshot belongs to a statement that runs, however many of its
- * cursors read it and whenever they are opened; it goes with the last of them. (SQLite opens a
- * cursor anew before it closes the old one, so a subquery that runs again finds what it had.)
+ * A statement sees one moment: all its cursors share one snapshot, which is freed with the last of
+ * them. (SQLite reopens a cursor before it closes the old one, so a subquery that runs again keeps
+ * its snapshot.)
  */
 #ifndef PFS_SQL_SESSION_H
 #define PFS_SQL_SESSION_H
@@ -13,11 +13,11 @@
 /* A statement that runs, and its snapshot. */
 struct pfs_moment {
 	struct pfs_moment *next;
-	sqlite3_stmt *statement; /* not finished: it has cursors */
+	sqlite3_stmt *statement; /* unfinished: it has cursors */
 	unsigned cursors;
-	unsigned parts;                  /* PFS_SNAPSHOT_*: what its cursors want */
+	unsigned parts;                  /* PFS_SNAPSHOT_*: needed by its cursors */
 	struct pfs_snapshot *snapshot;   /* NULL: nothing was read yet */
-	struct pfs_snapshot *with_ticks; /* another one, if the first was taken without */
+	struct pfs_snapshot *with_ticks; /* a second one, if the first lacks ticks */
 };
 
 struct pfs_session {
@@ -29,10 +29,10 @@ struct pfs_session {
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
-/* Another box, from the next statement on. */
+/* Switch to another box, from the next statement on. */
 bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message);
 void pfs_session_free(void *self);
-/* One moment for all statements from the next one on; or, on false, one for each again. */
+/* on: all statements from the next one share one moment; off: each has its own again. */
 void pfs_session_hold(struct pfs_session *self, bool on);
 
 /* A cursor of the running statement begins, and ends. NULL: no memory. */
@@ -45,12 +45,12 @@ const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs
 /* May the box be written? False: as message says. */
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message);
 
-/* Has the statement behind a moment, as far as it says so in words, a WHERE? */
+/* Does the text of the statement contain a WHERE? */
 bool pfs_moment_has_where(const struct pfs_moment *moment);
 
 /* ---- tables ---- */
 
-/* What a cursor was asked for by equality; NULL or false: it was not. */
+/* Keys that a cursor was given by equality; NULL or false: not given. */
 struct pfs_keys {
 	bool has_id;
 	int64_t id;
@@ -60,7 +60,7 @@ enum pfs_key { PFS_KEY_USER, PFS_KEY_HOST, PFS_KEY_EVENT, PFS_KEY_ID, PFS_KEYS }
 
 struct pfs_cursor;
 
-/* A kind of table. Rows have numbers below row_limit; some of them may be none. */
+/* A kind of table. Rows have numbers below row_limit; some numbers may have no row. */
 struct pfs_table {
 	const char *name;
 	const char *schema;

@@ -61,7 +61,7 @@ static bool box_died(const struct pfs_snapshot *snapshot, char *text)
 	return !snapshot->info.is_live && pfs_box_died(&snapshot->info, text, VALUE_BYTES) != NULL;
 }
 
-/* In seconds; of a dead one until it was seen last. */
+/* In seconds; of a dead program until it was last seen. */
 static bool uptime(const struct pfs_snapshot *snapshot, char *text)
 {
 	const struct pfs_box_info *info = &snapshot->info;
@@ -172,7 +172,7 @@ static void variables_value(struct pfs_cursor *cursor, int column, sqlite3_conte
 	variable_value(&variables[cursor->row], cursor, column, context);
 }
 
-/* Their names are compared as MySQL compares them. */
+/* MySQL compares their names without case. */
 #define VARIABLE_COLUMNS                                      \
 	"VARIABLE_NAME VARCHAR(64) NOT NULL COLLATE NOCASE, " \
 	"VARIABLE_VALUE VARCHAR(4096)"

@@ -1,6 +1,6 @@
 /*
  * trace.c - memory_trace: the owners of a memory trace, and their limits, which can be changed.
- * Rows' numbers are those of the records.
+ * A row has the number of its record.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool trace_there(struct pfs_cursor *cursor, uint64_t *row)
 	return owner_of(cursor, *row) != NULL;
 }
 
-/* From the top down, with '/' between; written from its end. */
+/* The path from the top, written from its end. */
 static void result_path(const struct pfs_snapshot *snapshot, uint32_t index,
 			sqlite3_context *context)
 {
@@ -93,8 +93,7 @@ static bool trace_update(struct pfs_session *session, int64_t rowid, sqlite3_val
 	uint64_t limit_bytes;
 	for (int i = 0; i < 10; i++)
 		if (i != 5 && !sqlite3_value_nochange(values[i]))
-			return pfs_refuse(message, "memory_trace: only LIMIT_BYTES can be "
-						   "changed");
+			return pfs_refuse(message, "memory_trace: only LIMIT_BYTES can be changed");
 	if (sqlite3_value_nochange(values[5]))
 		return true;
 	if (!limit_of(values[5], &limit_bytes))
