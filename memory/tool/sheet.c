@@ -143,20 +143,26 @@ static void put_quoted(const char *text)
 	(void)putchar('"');
 }
 
-static bool put_csv(const struct pfs_sheet *self)
+/* The names of the columns, then the values; null: what stands for SQL's NULL. */
+static bool put_lines(const struct pfs_sheet *self, void (*put)(const char *text), char between,
+		      const char *end, const char *null)
 {
-	size_t columns = self->column_count;
 	char buffer[24];
-	for (size_t i = 0; i < columns; i++) {
-		put_quoted(self->columns[i]);
-		(void)fputs(i + 1 == columns ? "\r\n" : ",", stdout);
-	}
-	for (size_t i = 0; i < self->count; i++) {
-		if (!self->values[i].is_null)
-			put_quoted(text_of(&self->values[i], buffer));
-		(void)fputs((i + 1) % columns == 0 ? "\r\n" : ",", stdout);
+	for (size_t i = 0; i < self->column_count + self->count; i++) {
+		bool is_name = i < self->column_count;
+		const struct value *value = &self->values[is_name ? 0 : i - self->column_count];
+		put(is_name ? self->columns[i] : value->is_null ? null : text_of(value, buffer));
+		if ((i + 1) % self->column_count == 0)
+			(void)fputs(end, stdout);
+		else
+			(void)putchar(between);
 	}
 	return true;
+}
+
+static bool put_csv(const struct pfs_sheet *self)
+{
+	return put_lines(self, put_quoted, ',', "\r\n", "");
 }
 
 static bool put_json(const struct pfs_sheet *self)
@@ -195,17 +201,7 @@ static void put_escaped(const char *text)
 
 static bool put_tab(const struct pfs_sheet *self)
 {
-	size_t columns = self->column_count;
-	char buffer[24];
-	for (size_t i = 0; i < columns; i++) {
-		put_escaped(self->columns[i]);
-		(void)putchar(i + 1 == columns ? '\n' : '\t');
-	}
-	for (size_t i = 0; i < self->count; i++) {
-		put_escaped(text_of(&self->values[i], buffer));
-		(void)putchar((i + 1) % columns == 0 ? '\n' : '\t');
-	}
-	return true;
+	return put_lines(self, put_escaped, '\t', "\n", "NULL");
 }
 
 void pfs_sheet_drop(struct pfs_sheet *self)
