@@ -76,22 +76,26 @@ static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool wi
 	return heap;
 }
 
-/* Runs a writer, then writes its whole output to --out or standard output. */
-static int put(const char *command, const char *path, const struct pfs_heap *heap,
+/* Runs a writer on the profile, then writes its whole output to --out or standard output. */
+static int put(const char *command, const struct pfs_arguments *arguments, bool with_names,
 	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
 				struct pfs_message *message),
 	       const void *options)
 {
-	struct pfs_message message = { "no memory for it" };
+	struct pfs_message message = { "no memory for the output" };
 	char *text = NULL;
 	size_t bytes = 0;
+	struct pfs_heap *heap = take_both(arguments, with_names);
+	if (heap == NULL)
+		return PFS_EXIT_REFUSED;
 	FILE *out = open_memstream(&text, &bytes);
 	bool fine = out != NULL && write_to(heap, options, out, &message);
 	if (out != NULL && fclose(out) != 0)
 		fine = false;
-	int status = fine ? pfs_write_out(command, path != NULL ? path : "-", text, bytes)
-			  : pfs_complain_of(&message);
+	const char *path = arguments->out != NULL ? arguments->out : "-";
+	int status = fine ? pfs_write_out(command, path, text, bytes) : pfs_complain_of(&message);
 	free(text);
+	pfs_heap_free(heap);
 	return status;
 }
 
@@ -117,12 +121,7 @@ static int run_pprof(const struct pfs_arguments *arguments)
 	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
 		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is binary: give --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
-	struct pfs_heap *heap = take_both(arguments, with_names);
-	if (heap == NULL)
-		return PFS_EXIT_REFUSED;
-	int status = put("pprof", arguments->out, heap, write_document, &options);
-	pfs_heap_free(heap);
-	return status;
+	return put("pprof", arguments, with_names, write_document, &options);
 }
 
 static const struct pfs_option pprof_options[] = {
@@ -165,12 +164,7 @@ static int run_flame(const struct pfs_arguments *arguments)
 		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
 		.of_total = arguments->of_total,
 	};
-	struct pfs_heap *heap = take_both(arguments, true);
-	if (heap == NULL)
-		return PFS_EXIT_REFUSED;
-	int status = put("flame", arguments->out, heap, write_flame, &options);
-	pfs_heap_free(heap);
-	return status;
+	return put("flame", arguments, true, write_flame, &options);
 }
 
 static const struct pfs_option flame_options[] = {

@@ -169,13 +169,11 @@ static bool set_enabled(struct pfs_reader *reader, const char *pattern, bool ena
 		fine = pfs_reader_enable(reader, snapshot->instruments[i].number, enabled, message);
 	}
 	pfs_snapshot_free(snapshot);
-	if (fine && found == 0) {
-		(void)snprintf(
-			message->text, sizeof(message->text),
+	if (fine && found == 0)
+		return pfs_refuse(
+			message,
 			"no instrument is named '%.120s': 'pfs-mem show TARGET global' lists them",
 			pattern);
-		return false;
-	}
 	return fine;
 }
 
@@ -204,9 +202,7 @@ const struct pfs_command pfs_command_enable = {
 	.run = run_enable,
 	.doc = "resume counting an instrument; NAME may end in %",
 };
-/* clang-format on */
 
-/* clang-format off */
 const struct pfs_command pfs_command_disable = {
 	.name = "disable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_disable,

@@ -123,12 +123,13 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 	if (to != NULL)
 		(void)fclose(to);
 	if (buffer->is_full)
-		(void)snprintf(message->text, sizeof(message->text),
-			       "the answer exceeds %u MiB: request less (limit=, offset=), or use "
-			       "pfs-mem on the command line",
-			       PFS_HTTP_DOCUMENT_BYTES >> 20);
+		(void)pfs_refuse(
+			message,
+			"the answer exceeds %u MiB: request less (limit=, offset=), or use "
+			"pfs-mem on the command line",
+			PFS_HTTP_DOCUMENT_BYTES >> 20);
 	else if (!fine && !is_refused)
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the answer");
+		(void)pfs_refuse(message, "no memory for the answer");
 	return fine;
 }
 

@@ -112,7 +112,7 @@ bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *
 		return false;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (!begin_threads(listener))
-		return pfs_refuse(message, "--http: no threads for it");
+		return pfs_refuse(message, "--http: the system refused a thread");
 	say_where();
 	return true;
 }

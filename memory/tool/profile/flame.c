@@ -11,6 +11,7 @@
 
 #include "base/amount.h"
 #include "flame_parts.h"
+#include "memory/box/reader.h"
 #include "memory/tool/markup.h"
 
 #define FRAME_HEIGHT 19
@@ -338,9 +339,7 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 	free(order);
 	pfs_tree_free(tree);
 	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
-	if (!is_written)
-		(void)snprintf(message->text, sizeof(message->text),
-			       fine ? "the graph cannot be written: check the free space"
-				    : "no memory for the graph");
-	return is_written;
+	return is_written ||
+	       pfs_refuse(message, fine ? "the graph cannot be written: check the free space"
+					: "no memory for the graph");
 }

@@ -138,9 +138,9 @@ struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *
 		return NULL;
 	bool fine = making.profile->is_there;
 	if (!fine)
-		(void)snprintf(message->text, sizeof(message->text),
-			       "'%.120s' has no profile: its program was started without one",
-			       making.profile->snapshot->info.path);
+		(void)pfs_refuse(message,
+				 "'%.120s' has no profile: its program was started without one",
+				 making.profile->snapshot->info.path);
 	fine = fine && make(&making, message);
 	if (!fine) {
 		pfs_heap_free(making.heap);

@@ -177,13 +177,13 @@ static void variables_value(struct pfs_cursor *cursor, int column, sqlite3_conte
 	"VARIABLE_NAME VARCHAR(64) NOT NULL COLLATE NOCASE, " \
 	"VARIABLE_VALUE VARCHAR(4096)"
 
-const struct pfs_table pfs_sql_status = { .name = "global_status",
-					  .schema = "performance_schema",
-					  .columns = VARIABLE_COLUMNS,
-					  .row_limit = status_limit,
-					  .value = status_value };
-const struct pfs_table pfs_sql_variables = { .name = "global_variables",
-					     .schema = "performance_schema",
-					     .columns = VARIABLE_COLUMNS,
-					     .row_limit = variables_limit,
-					     .value = variables_value };
+/* clang-format off */
+const struct pfs_table pfs_sql_status = {
+	.name = "global_status", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
+	.row_limit = status_limit, .value = status_value
+};
+const struct pfs_table pfs_sql_variables = {
+	.name = "global_variables", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
+	.row_limit = variables_limit, .value = variables_value
+};
+/* clang-format on */
