@@ -81,7 +81,7 @@ void pfs_bar_part(FILE *to, const char *css, int64_t value, int64_t most)
 			      1000.0 * (double)value / (double)most);
 }
 
-void pfs_bar_end(FILE *to)
+void pfs_bar_end(FILE *to, const char *after)
 {
-	(void)fputs("</svg>", to);
+	(void)fprintf(to, "</svg>%s", after);
 }

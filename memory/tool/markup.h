@@ -22,6 +22,6 @@ __attribute__((format(printf, 3, 4))) void pfs_put_svg(FILE *to, const char *sty
 /* A bar in a table: parts, the widest first, as shares of most. */
 void pfs_bar_begin(FILE *to);
 void pfs_bar_part(FILE *to, const char *css, int64_t value, int64_t most);
-void pfs_bar_end(FILE *to);
+void pfs_bar_end(FILE *to, const char *after);
 
 #endif

@@ -55,7 +55,7 @@ static int run_serve(const struct pfs_arguments *arguments)
 		(void)sigwait(&ends, &signal);
 		return PFS_EXIT_FINE; /* the threads end with the process */
 	}
-	if (!pfs_mysql_serve(arguments->words[0], arguments->mysql, arguments->password_file,
+	if (!pfs_mysql_serve(arguments->words[0], arguments->mysql, arguments->password_file, &ends,
 			     &message))
 		return pfs_complain_of(&message);
 	return PFS_EXIT_FINE;

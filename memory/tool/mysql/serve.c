@@ -272,12 +272,11 @@ static bool listen_at(struct server *self, const char *text, struct pfs_message 
 }
 
 bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
-		     struct pfs_message *message)
+		     const sigset_t *ends, struct pfs_message *message)
 {
 	static char password[PASSWORD_MAX];
 	static char path[PFS_READER_PATH_BYTES];
 	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
-	sigset_t ends;
 	if (password_file != NULL &&
 	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
 		return false;
@@ -289,12 +288,8 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	pfs_reader_close(reader);
 	server.target = path;
 	server.password = password_file == NULL ? NULL : password;
-	(void)sigemptyset(&ends);
-	(void)sigaddset(&ends, SIGINT);
-	(void)sigaddset(&ends, SIGTERM);
-	(void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
-	server.signals = signalfd(-1, &ends, SFD_CLOEXEC);
+	server.signals = signalfd(-1, ends, SFD_CLOEXEC);
 	if (server.signals < 0)
 		return pfs_refuse(message, "signals: %s", strerror(errno));
 	if (!listen_at(&server, address, message))

@@ -56,7 +56,7 @@ static void put_arena(FILE *to, const struct pfs_answer *answer, size_t row, int
 		(void)snprintf(css, sizeof(css), shades[i], colour);
 		pfs_bar_part(to, css, pfs_number_at(answer, row, parts[i]), most);
 	}
-	pfs_bar_end(to);
+	pfs_bar_end(to, "");
 	(void)fprintf(to, "</td><td class=\"wide-only\">%s</td>",
 		      pfs_grouped(pfs_number_at(answer, row, THREADS), text));
 	for (size_t i = ALLOCATED; i < ARENA_COLUMNS; i++)
@@ -113,12 +113,11 @@ static void put_pool(FILE *to, const struct pfs_answer *answer, size_t row, int6
 	(void)snprintf(css, sizeof(css), "mark s%u", colour);
 	pfs_bar_begin(to);
 	pfs_bar_part(to, css, pfs_number_at(answer, row, HELD), most);
-	pfs_bar_end(to);
+	pfs_bar_end(to, "");
 	(void)snprintf(css, sizeof(css), "mark half s%u", colour);
 	pfs_bar_begin(to);
 	pfs_bar_part(to, css, pfs_number_at(answer, row, OF_ARENA), most);
-	pfs_bar_end(to);
-	(void)fputs("</td>", to);
+	pfs_bar_end(to, "</td>");
 	for (size_t column = HELD; column <= BEYOND; column++)
 		put_amount(to, answer, row, column);
 	(void)fputs("</tr>", to);
@@ -175,8 +174,7 @@ static void put_owner(FILE *to, const struct pfs_answer *answer, size_t row, int
 	pfs_bar_begin(to);
 	pfs_bar_part(to, "track", pfs_number_at(answer, row, OWNER_HIGH), most);
 	pfs_bar_part(to, "mark s1", pfs_number_at(answer, row, SUM), most);
-	pfs_bar_end(to);
-	(void)fputs("</td>", to);
+	pfs_bar_end(to, "</td>");
 	put_amount(to, answer, row, OWN);
 	put_amount(to, answer, row, SUM);
 	pfs_put_cell(to, pfs_number_at(answer, row, OWNER_HIGH), " class=\"wide-only\"");

@@ -42,8 +42,7 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	pfs_bar_begin(to);
 	pfs_bar_part(to, "track", high, most);
 	pfs_bar_part(to, css, current, most);
-	pfs_bar_end(to);
-	(void)fputs("</td>", to);
+	pfs_bar_end(to, "</td>");
 	pfs_put_cell(to, current, "");
 	pfs_put_cell(to, high, "");
 	put_count(to, pfs_number_at(answer, row, BLOCKS), "");

@@ -119,6 +119,11 @@ void pfs_result_number(sqlite3_context *context, uint64_t number);
 /* Local time, "2026-01-31 12:00:00.123"; 0: NULL. */
 void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns);
 
+/* The value of LIMIT_BYTES in an UPDATE that changes no other column; NULL: UINT64_MAX. False: as
+ * message says. */
+bool pfs_sql_take_limit(const char *table, sqlite3_value **values, int columns, int limit,
+			uint64_t *bytes, struct pfs_message *message);
+
 /* All text of a snapshot is UTF-8 from now on. */
 void pfs_sql_make_text(struct pfs_snapshot *snapshot);
 
