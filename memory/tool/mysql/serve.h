@@ -4,6 +4,8 @@
 #ifndef PFS_MEM_SERVE_H
 #define PFS_MEM_SERVE_H
 
+#include <signal.h>
+
 #include "memory/box/reader.h"
 
 /*
