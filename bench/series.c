@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/output.h"
 
 #define NAME_MAX_CHARS 256
 
 struct pfs_series {
-	FILE *file; /* of output */
-	bool any;
+	struct pfs_json json; /* to output */
 	char benchmark[NAME_MAX_CHARS];
 	uint32_t run;
 };
@@ -33,8 +33,9 @@ struct pfs_series *pfs_series_open(const char *path)
 		free(self);
 		return NULL;
 	}
-	self->file = output.file;
-	fputs("[", self->file);
+	self->json.out = output.file;
+	pfs_json_array(&self->json, NULL);
+	pfs_json_lines(&self->json);
 	return self;
 }
 
@@ -54,20 +55,22 @@ void pfs_series_add(struct pfs_series *self, const struct pfs_series_sample *sam
 {
 	if (self == NULL)
 		return;
-	fprintf(self->file,
-		"%s\n{\"benchmark\": \"%s\", \"run\": %u, \"t_ms\": %.3f, \"live\": %llu, "
-		"\"pages\": %llu, \"ideal\": %llu, \"resident_bytes\": %llu}",
-		self->any ? "," : "", self->benchmark, self->run, sample->t_ms,
-		(unsigned long long)sample->live, (unsigned long long)sample->pages,
-		(unsigned long long)sample->ideal, (unsigned long long)sample->resident_bytes);
-	self->any = true;
+	pfs_json_object(&self->json, NULL);
+	pfs_json_text(&self->json, "benchmark", self->benchmark);
+	pfs_json_count(&self->json, "run", self->run);
+	pfs_json_fixed(&self->json, "t_ms", 3, sample->t_ms);
+	pfs_json_count(&self->json, "live", sample->live);
+	pfs_json_count(&self->json, "pages", sample->pages);
+	pfs_json_count(&self->json, "ideal", sample->ideal);
+	pfs_json_count(&self->json, "resident_bytes", sample->resident_bytes);
+	pfs_json_end(&self->json);
 }
 
 bool pfs_series_close(struct pfs_series *self)
 {
 	if (self == NULL)
 		return true;
-	fputs("\n]\n", self->file);
+	pfs_json_end(&self->json);
 	free(self);
 	return pfs_output_end(&output);
 }

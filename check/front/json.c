@@ -10,61 +10,6 @@
 #include "check/front/user.h"
 #include "check/machine/trace.h"
 
-static uint32_t scenarios, outcomes; /* in the document so far */
-
-/* ---- pieces ---- */
-
-static void put_bytes(FILE *out, const char *text, size_t bytes)
-{
-	(void)fputc('"', out);
-	for (size_t i = 0; i < bytes; i++) {
-		if ((unsigned char)text[i] < 0x20)
-			(void)fprintf(out, "\\u%04x", (unsigned)text[i]);
-		else if (text[i] == '"' || text[i] == '\\')
-			(void)fprintf(out, "\\%c", text[i]);
-		else
-			(void)fputc(text[i], out);
-	}
-	(void)fputc('"', out);
-}
-
-static void put_text(FILE *out, const char *text)
-{
-	put_bytes(out, text, strlen(text));
-}
-
-static void put_key_text(FILE *out, const char *key, const char *text)
-{
-	(void)fprintf(out, ", \"%s\": ", key);
-	if (text != NULL)
-		put_text(out, text);
-	else
-		(void)fputs("null", out);
-}
-
-static void put_key_number(FILE *out, const char *key, uint64_t number)
-{
-	(void)fprintf(out, ", \"%s\": %llu", key, (unsigned long long)number);
-}
-
-static void put_key_bool(FILE *out, const char *key, bool is)
-{
-	(void)fprintf(out, ", \"%s\": %s", key, is ? "true" : "false");
-}
-
-/* The lines that are printed, each as a string. */
-static void put_lines(FILE *out, const char *text)
-{
-	const char *between = "\n    ";
-	(void)fputc('[', out);
-	for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
-		(void)fputs(between, out);
-		put_bytes(out, text, (size_t)(end - text));
-		between = ",\n    ";
-	}
-	(void)fputc(']', out);
-}
-
 /* ---- what failed ---- */
 
 static const char *kind_of(const struct pfs_search_result *result)
@@ -101,7 +46,7 @@ static const char *find_place(const char *text, const char **open, const char **
 }
 
 /* A side of it: the thread and the function, as far as the words before the place say so. */
-static void put_side(FILE *out, const char *before, const char *open, const char *colon)
+static void put_side(struct pfs_json *json, const char *before, const char *open, const char *colon)
 {
 	char words[PFS_FAILURE_BYTES], verb[32];
 	unsigned thread;
@@ -113,53 +58,66 @@ static void put_side(FILE *out, const char *before, const char *open, const char
 	/* One word, if it is not known where it begins: it may be no function. */
 	if (function != NULL && strchr(function, ' ') != strrchr(function, ' '))
 		function = NULL;
-	(void)fputs("{\"file\": ", out);
-	put_bytes(out, open + 1, (size_t)(colon - open - 1));
-	put_key_number(out, "line", strtoull(colon + 1, NULL, 10));
+	pfs_json_object(json, NULL);
+	pfs_json_bytes(json, "file", open + 1, (size_t)(colon - open - 1));
+	pfs_json_count(json, "line", strtoull(colon + 1, NULL, 10));
 	if (who != NULL && sscanf(who, "thread %u %31s%n", &thread, verb, &length) == 2) {
 		bool is_access = strncmp(who + length, " at ", 4) == 0;
-		put_key_number(out, "thread", thread);
+		pfs_json_count(json, "thread", thread);
 		if (is_access || strcmp(verb, "waits") == 0)
-			put_key_text(out, "does", verb);
+			pfs_json_text(json, "does", verb);
 		if (is_access)
 			function = who + length + 4;
 	}
 	size_t bytes = function != NULL ? strlen(function) : 0;
-	if (bytes > 1 && function[bytes - 1] == ' ') {
-		(void)fputs(", \"function\": ", out);
-		put_bytes(out, function, bytes - 1);
-	}
-	(void)fputc('}', out);
+	if (bytes > 1 && function[bytes - 1] == ' ')
+		pfs_json_bytes(json, "function", function, bytes - 1);
+	pfs_json_end(json);
 }
 
-static void put_sides(FILE *out, const char *message)
+static void put_sides(struct pfs_json *json, const char *message)
 {
-	const char *open = NULL, *colon = NULL, *between = "";
-	(void)fputs(", \"places\": [", out);
-	for (const char *end; (end = find_place(message, &open, &colon)) != NULL; message = end) {
-		(void)fputs(between, out);
-		put_side(out, message, open, colon);
-		between = ", ";
-	}
-	(void)fputc(']', out);
+	const char *open = NULL, *colon = NULL;
+	pfs_json_array(json, "places");
+	for (const char *end; (end = find_place(message, &open, &colon)) != NULL; message = end)
+		put_side(json, message, open, colon);
+	pfs_json_end(json);
 }
 
-static void put_steps(FILE *out, const struct pfs_machine *machine)
+static void put_schedule(struct pfs_json *json, const struct pfs_search_result *result)
 {
-	(void)fputs(",\n   \"steps\": [", out);
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *schedule = open_memstream(&text, &bytes);
+	if (schedule == NULL)
+		return;
+	for (uint32_t i = 0; i < result->segment_count; i++)
+		(void)fprintf(schedule, "%s%ux%u", i == 0 ? "" : " ", result->segments[i].actor,
+			      result->segments[i].steps);
+	pfs_json_text(json, "schedule", fclose(schedule) == 0 ? text : "");
+	free(text);
+}
+
+static void put_steps(struct pfs_json *json, const struct pfs_machine *machine)
+{
+	pfs_json_array(json, "steps");
+	pfs_json_lines(json);
 	for (uint32_t at = 0; at < machine->run.step_count; at++) {
 		const struct pfs_step *step = &machine->trace.steps[at];
 		char text[160];
 		pfs_trace_describe(machine, at, text, sizeof(text));
-		(void)fprintf(out, "%s\n    {\"thread\": %u", at == 0 ? "" : ",", step->thread);
-		put_key_text(out, "text", text);
-		put_key_text(out, "file", step->operation.place->file);
-		(void)fprintf(out, ", \"line\": %d}", step->operation.place->line);
+		pfs_json_object(json, NULL);
+		pfs_json_count(json, "thread", step->thread);
+		pfs_json_text(json, "text", text);
+		pfs_json_text(json, "file", step->operation.place->file);
+		pfs_json_integer(json, "line", step->operation.place->line);
+		pfs_json_end(json);
 	}
-	(void)fputc(']', out);
+	pfs_json_end(json);
 }
 
-static void put_columns(FILE *out, const struct pfs_machine *machine)
+/* The lines that are printed, each as a string. */
+static void put_columns(struct pfs_json *json, const struct pfs_machine *machine)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -169,90 +127,102 @@ static void put_columns(FILE *out, const struct pfs_machine *machine)
 	pfs_trace_print(machine, columns);
 	pfs_history_print(columns);
 	bool fine = fclose(columns) == 0;
-	(void)fputs(",\n   \"columns\": ", out);
-	put_lines(out, fine ? text : "");
+	pfs_json_array(json, "columns");
+	pfs_json_lines(json);
+	const char *line = fine ? text : "";
+	for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+		pfs_json_bytes(json, NULL, line, (size_t)(end - line));
+	pfs_json_end(json);
 	free(text);
 }
 
-void pfs_json_finding(FILE *out, const struct pfs_machine *machine,
-		      const struct pfs_search_result *result)
+void pfs_check_json_finding(struct pfs_json *json, const struct pfs_machine *machine,
+			    const struct pfs_search_result *result)
 {
-	(void)fputs(",\n  \"finding\": {\"kind\": ", out);
-	put_text(out, kind_of(result));
-	put_key_text(out, "message", result->message);
-	put_sides(out, result->message);
-	(void)fputs(",\n   \"schedule\": \"", out);
-	for (uint32_t i = 0; i < result->segment_count; i++)
-		(void)fprintf(out, "%s%ux%u", i == 0 ? "" : " ", result->segments[i].actor,
-			      result->segments[i].steps);
-	(void)fputs("\", \"by_itself\": [", out);
-	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
-		(void)fprintf(out, "%s{\"thread\": %u, \"number\": %u}", i == 0 ? "" : ", ",
-			      pfs_user.faults[i].thread, pfs_user.faults[i].number);
-	(void)fputc(']', out);
-	put_steps(out, machine);
-	put_columns(out, machine);
-	(void)fputc('}', out);
+	pfs_json_object(json, "finding");
+	pfs_json_lines(json);
+	pfs_json_text(json, "kind", kind_of(result));
+	pfs_json_text(json, "message", result->message);
+	put_sides(json, result->message);
+	put_schedule(json, result);
+	pfs_json_array(json, "by_itself");
+	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
+		pfs_json_object(json, NULL);
+		pfs_json_count(json, "thread", pfs_user.faults[i].thread);
+		pfs_json_count(json, "number", pfs_user.faults[i].number);
+		pfs_json_end(json);
+	}
+	pfs_json_end(json);
+	put_steps(json, machine);
+	put_columns(json, machine);
+	pfs_json_end(json);
 }
 
 /* ---- a search ---- */
 
 static void put_outcome(void *context, const char *text, uint64_t executions)
 {
-	FILE *out = context;
-	(void)fputs(outcomes++ == 0 ? "\n   {\"text\": " : ",\n   {\"text\": ", out);
-	put_text(out, text);
-	put_key_number(out, "executions", executions);
-	(void)fputc('}', out);
+	struct pfs_json *json = context;
+	pfs_json_object(json, NULL);
+	pfs_json_text(json, "text", text);
+	pfs_json_count(json, "executions", executions);
+	pfs_json_end(json);
 }
 
-static void put_outcomes(FILE *out)
+/* All that is open inside the array of scenarios. */
+static void end_scenario(struct pfs_json *json)
 {
-	outcomes = 0;
-	(void)fputs(",\n  \"outcomes\": [", out);
-	uint64_t lost = pfs_outcomes_each(put_outcome, out);
-	(void)fputc(']', out);
-	put_key_number(out, "outcomes_lost", lost);
+	while (json->depth > 2)
+		pfs_json_end(json);
 }
 
-void pfs_json_search(FILE *out, const struct pfs_check_arguments *arguments,
-		     const struct pfs_json_search *search)
+void pfs_check_json_search(struct pfs_json *json, const struct pfs_check_arguments *arguments,
+			   const struct pfs_check_json_search *search)
 {
 	bool none_ended = search->executions == search->incomplete;
-	(void)fprintf(out, "%s\n {\"scenario\": ", scenarios++ == 0 ? "" : "},");
-	put_text(out, search->scenario);
-	put_key_text(out, "verdict",
-		     search->failed ? "failed"
-		     : none_ended   ? "none ended"
-				    : "no violation");
-	put_key_bool(out, "complete", search->complete && !search->failed);
-	put_key_text(out, "extent", search->failed ? NULL : search->extent);
-	put_key_text(out, "stopped", search->stopped);
-	put_key_text(out, "memory", arguments->memory);
-	put_key_text(out, "search", arguments->search);
-	put_key_bool(out, "races", !arguments->no_races);
-	put_key_number(out, "spurious", arguments->spurious);
-	put_key_number(out, "looks", arguments->looks);
-	(void)fputs(",\n ", out);
-	(void)fprintf(out, " \"seconds\": %.3f", search->seconds);
-	put_key_number(out, "executions", search->executions);
-	put_key_number(out, "repeated", search->repeated);
-	put_key_number(out, "incomplete", search->incomplete);
-	put_key_number(out, "steps", search->steps);
-	put_outcomes(out);
+	end_scenario(json);
+	pfs_json_object(json, NULL);
+	pfs_json_lines(json);
+	pfs_json_text(json, "scenario", search->scenario);
+	pfs_json_text(json, "verdict",
+		      search->failed ? "failed"
+		      : none_ended   ? "none ended"
+				     : "no violation");
+	pfs_json_bool(json, "complete", search->complete && !search->failed);
+	pfs_json_text(json, "extent", search->failed ? NULL : search->extent);
+	pfs_json_text(json, "stopped", search->stopped);
+	pfs_json_text(json, "memory", arguments->memory);
+	pfs_json_text(json, "search", arguments->search);
+	pfs_json_bool(json, "races", !arguments->no_races);
+	pfs_json_count(json, "spurious", arguments->spurious);
+	pfs_json_count(json, "looks", arguments->looks);
+	pfs_json_fixed(json, "seconds", 3, search->seconds);
+	pfs_json_count(json, "executions", search->executions);
+	pfs_json_count(json, "repeated", search->repeated);
+	pfs_json_count(json, "incomplete", search->incomplete);
+	pfs_json_count(json, "steps", search->steps);
+	pfs_json_array(json, "outcomes");
+	pfs_json_lines(json);
+	uint64_t lost = pfs_outcomes_each(put_outcome, json);
+	pfs_json_end(json);
+	pfs_json_count(json, "outcomes_lost", lost);
 	if (!search->failed)
-		(void)fputs(",\n  \"finding\": null", out);
+		pfs_json_null(json, "finding");
 }
 
-void pfs_json_begin(FILE *out, const char *program)
+void pfs_check_json_begin(struct pfs_json *json, const char *program)
 {
-	scenarios = 0;
-	(void)fputs("{\"pfs-check\": 1, \"program\": ", out);
-	put_text(out, program);
-	(void)fputs(", \"scenarios\": [", out);
+	pfs_json_object(json, NULL);
+	pfs_json_count(json, "pfs-check", 1);
+	pfs_json_text(json, "program", program);
+	pfs_json_array(json, "scenarios");
+	pfs_json_lines(json);
 }
 
-void pfs_json_end(FILE *out, int status)
+void pfs_check_json_end(struct pfs_json *json, int status)
 {
-	(void)fprintf(out, "%s], \"status\": %d}\n", scenarios != 0 ? "}" : "", status);
+	end_scenario(json);
+	pfs_json_end(json);
+	pfs_json_integer(json, "status", status);
+	pfs_json_end(json);
 }

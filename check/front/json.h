@@ -4,12 +4,11 @@
 #ifndef PFS_CHECK_JSON_H
 #define PFS_CHECK_JSON_H
 
-#include <stdio.h>
-
+#include "base/json.h"
 #include "check/front/arguments.h"
 
 /* All searches of a scenario together. */
-struct pfs_json_search {
+struct pfs_check_json_search {
 	const char *scenario;
 	const char *extent; /* in words */
 	uint64_t executions, repeated, incomplete, steps;
@@ -19,12 +18,12 @@ struct pfs_json_search {
 };
 
 /* A document and its contents, one scenario after the other. */
-void pfs_json_begin(FILE *out, const char *program);
-void pfs_json_search(FILE *out, const struct pfs_check_arguments *arguments,
-		     const struct pfs_json_search *search);
+void pfs_check_json_begin(struct pfs_json *json, const char *program);
+void pfs_check_json_search(struct pfs_json *json, const struct pfs_check_arguments *arguments,
+			   const struct pfs_check_json_search *search);
 /* What a search found; the machine has traced its schedule. Once for each search that failed. */
-void pfs_json_finding(FILE *out, const struct pfs_machine *machine,
-		      const struct pfs_search_result *result);
-void pfs_json_end(FILE *out, int status);
+void pfs_check_json_finding(struct pfs_json *json, const struct pfs_machine *machine,
+			    const struct pfs_search_result *result);
+void pfs_check_json_end(struct pfs_json *json, int status);
 
 #endif

@@ -51,8 +51,7 @@ struct sums {
 
 static struct pfs_search_result result; /* too large for a stack */
 static FILE *said;                      /* for people: nowhere, with --format json */
-static FILE *json;                      /* NULL, or a document, which is written when it is
-					 * complete */
+static struct pfs_json json;            /* out NULL: none; printed when it is complete */
 
 /* Were the steps of the schedule executed in its order, as far as it has any? */
 static bool was_followed(const struct pfs_machine *machine)
@@ -217,7 +216,7 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 			      "  loops that read the same values %u times waited for a change "
 			      "(--looks)\n",
 			      pfs_user.looks_max);
-	const struct pfs_json_search search = { .scenario = scenario->name,
+	const struct pfs_check_json_search search = { .scenario = scenario->name,
 						.extent = extent,
 						.executions = sums->executions,
 						.repeated = sums->redundant,
@@ -227,8 +226,8 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 						.complete = all.complete,
 						.failed = result.failed,
 						.stopped = stopped_by(arguments, sums) };
-	if (json != NULL)
-		pfs_json_search(json, arguments, &search);
+	if (json.out != NULL)
+		pfs_check_json_search(&json, arguments, &search);
 }
 
 /* Of a search that did not come to its end: why, and what to do. */
@@ -267,12 +266,12 @@ static int show_failure(const struct pfs_check_arguments *arguments, struct pfs_
 							 : SHORTER_SECONDS));
 	shorten(machine, scenario);
 	pfs_limit_set(0);
-	if (!arguments->quiet || json != NULL) {
+	if (!arguments->quiet || json.out != NULL) {
 		pfs_search_show(machine, scenario, &result, said);
 		pfs_history_print(said);
 	}
-	if (json != NULL)
-		pfs_json_finding(json, machine, &result);
+	if (json.out != NULL)
+		pfs_check_json_finding(&json, machine, &result);
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no source lines: compile it with -g");
 	else if (pfs_places_unknown() != NULL)
@@ -371,13 +370,13 @@ static int check_as_data(const struct pfs_check_arguments *arguments, struct pfs
 	char *text = NULL;
 	size_t bytes = 0;
 	said = fopen("/dev/null", "we");
-	json = open_memstream(&text, &bytes);
-	if (said == NULL || json == NULL)
+	json.out = open_memstream(&text, &bytes);
+	if (said == NULL || json.out == NULL)
 		return refuse("--format json", strerror(errno));
-	pfs_json_begin(json, arguments->program);
+	pfs_check_json_begin(&json, arguments->program);
 	int status = check_all(arguments, machine);
-	pfs_json_end(json, status);
-	if (fclose(json) != 0)
+	pfs_check_json_end(&json, status);
+	if (fclose(json.out) != 0)
 		return refuse("--format json", "no memory for it");
 	if (status != PFS_EXIT_WRONG_USE)
 		(void)fwrite(text, 1, bytes, stdout); /* pfs_command_end reports failures, too */

@@ -24,6 +24,10 @@
 #define PFS_NONE UINT32_MAX /* no index */
 #define PFS_READER_PATH_BYTES 4096u
 
+/* A message of one line. Returns false. */
+__attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
+						      const char *format, ...);
+
 /* ---- the boxes of a folder ---- */
 
 /* What a box says about its program, and what the system says about the box. */

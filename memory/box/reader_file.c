@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,18 +17,6 @@
 
 #define LOCK_TRIES 200
 #define LOCK_REST_NS 10000000
-
-bool pfs_refuse(struct pfs_message *message, const char *format, ...)
-{
-	va_list list;
-	if (message == NULL)
-		return false;
-	va_start(list, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, list);
-	va_end(list);
-	(void)pfs_one_line(message->text);
-	return false;
-}
 
 static void refuse_owner(uid_t owner, const char *path, struct pfs_message *message)
 {

@@ -28,9 +28,6 @@ struct pfs_reader {
 /* A private copy of an entry needs no atomic load. */
 #define PFS_PLAIN(type, word) (*(const type *)(const void *)&(word))
 
-/* Sets the message and returns false. */
-__attribute__((format(printf, 2, 3))) bool pfs_refuse(struct pfs_message *message,
-						      const char *format, ...);
 void *pfs_big_malloc(uint64_t bytes); /* release by free */
 
 /* ---- files ---- */

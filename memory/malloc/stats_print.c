@@ -1,5 +1,8 @@
 /*
- * stats_print.c - malloc_stats_print: what mallctl tells, all together, as text or as JSON.
+ * stats_print.c - malloc_stats_print: all that mallctl tells, as text or as JSON.
+ *
+ * It does not use base/json.h: the output goes to a callback, and a stream would allocate. One walk
+ * prints both formats, and no name or value here needs an escape.
  */
 #include <errno.h>
 #include <pfslab/jemalloc.h>

@@ -12,7 +12,7 @@
 #include "memory/tool/sheet.h"
 
 #define PFS_EXIT_FINE 0
-#define PFS_EXIT_REFUSED 1 /* the input, or the system */
+#define PFS_EXIT_REFUSED 1 /* the input was refused, or the system failed */
 #define PFS_EXIT_USAGE 2
 
 #define PFS_WORDS_MAX 16
@@ -31,34 +31,26 @@ struct pfs_arguments {
 	const char *http, *token_file;
 };
 
-/* The keys of options; each command takes some. */
-enum {
-	PFS_KEY_FORMAT = 'f',
-	PFS_KEY_BY = 'b',
-	PFS_KEY_COUNT = 'n',
-	PFS_KEY_ONCE = '1',
-	PFS_KEY_ALL = 'a',
-	PFS_KEY_MYSQL = 'm',
-	PFS_KEY_PASSWORD = 'p',
-	PFS_KEY_OUT = 'o',
-	PFS_KEY_DOCUMENT = 256 /* long ones only */,
-	PFS_KEY_BASE,
-	PFS_KEY_SYMBOLIZED,
-	PFS_KEY_LIVE,
-	PFS_KEY_TOTAL,
-	PFS_KEY_LG_PROF_SAMPLE,
-	PFS_KEY_HTTP,
-	PFS_KEY_TOKEN
-};
+/* What the options of the command take. One command runs in a process. */
+extern struct pfs_arguments pfs_arguments;
 
-/* An option that takes a value into the arguments, by its key. */
-#define PFS_MEM_OPTION(word, letter, shape, say)                                  \
+/* Options of commands, into fields of pfs_arguments; letter: the short option, 0: none. */
+#define PFS_MEM_TEXT(word, letter, shape, field, say)                             \
 	{                                                                         \
 		.name = (word), .key = (letter), .value = (shape), .help = (say), \
-		.kind = PFS_OPTION_READ, .read = pfs_take_option                  \
+		.kind = PFS_OPTION_TEXT, .place.text = &pfs_arguments.field       \
 	}
-enum pfs_status pfs_take_option(void *arguments, const struct pfs_option *option, const char *text,
-				struct pfs_message *message);
+#define PFS_MEM_SWITCH(word, letter, field, say)                                           \
+	{                                                                                  \
+		.name = (word), .key = (letter), .help = (say), .kind = PFS_OPTION_SWITCH, \
+		.place.flag = &pfs_arguments.field                                         \
+	}
+#define PFS_MEM_READ(word, letter, shape, with, say)                              \
+	{                                                                         \
+		.name = (word), .key = (letter), .value = (shape), .help = (say), \
+		.kind = PFS_OPTION_READ, .read = (with)                           \
+	}
+pfs_option_read pfs_take_format, pfs_take_by, pfs_take_live;
 
 struct pfs_command {
 	const char *name;
@@ -75,24 +67,25 @@ extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_s
 	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report,
 	pfs_command_pprof, pfs_command_flame, pfs_command_profile, pfs_command_walk;
 
-/* pfs-mem run: its words; it returns only where there is nothing to run. */
+/* pfs-mem run, with its words. Returns only if nothing was run. */
 int pfs_run_program(int argc, char **argv);
 
-/* Bytes to a file, "-" for standard output; the exit status. What is cut does not stay. */
+/* Write bytes to a file, "-": standard output. Returns the exit status; if it failed, no file
+ * stays. */
 int pfs_write_out(const char *command, const char *path, const char *text, size_t bytes);
 
-/* One line on stderr; the exit status. */
+/* Print one line on stderr. Returns the exit status. */
 __attribute__((format(printf, 2, 3))) int pfs_complain(int status, const char *format, ...);
 int pfs_complain_of(const struct pfs_message *message);
 
-/* A number of nanoseconds since 1970, as text of the local time; "" for 0. */
+/* Nanoseconds since 1970 as local time; 0: "". */
 char *pfs_time_text(uint64_t realtime_ns, char *text, size_t text_bytes);
 
-/* Who a row is of: "7 worker", "app@web1". */
+/* The owner of a row: "7 worker", "app@web1". */
 char *pfs_who_text(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint32_t who,
 		   char *text, size_t text_bytes);
 
-/* Left out records, dead programs: what a reader of the result should know, on stderr. */
+/* Warn on stderr of records that were left out, and of a dead program. */
 void pfs_remark(const struct pfs_snapshot *snapshot);
 
 #endif

@@ -54,7 +54,7 @@ static int run_list(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option list_options[] = {
-	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
+	PFS_MEM_READ("format", 'f', "FORMAT", pfs_take_format, "text, csv, or json; default text"),
 	{ 0 }
 };
 
@@ -68,7 +68,7 @@ const struct pfs_command pfs_command_list = {
 
 /* ---- clean ---- */
 
-/* Only what no program has: the lock is held while its name goes. */
+/* Removes a box that no program uses; holds its lock meanwhile. */
 static bool remove_dead(const char *path, bool *is_live)
 {
 	char lock[PFS_READER_PATH_BYTES + 8];
@@ -87,14 +87,14 @@ static bool remove_dead(const char *path, bool *is_live)
 	return done;
 }
 
-/* The next file of the folder that is no box, which --all removes, too. */
+/* Files that are not boxes, which --all removes too. Returns how many. */
 static size_t remove_refused(void)
 {
 	struct pfs_box_list list;
 	struct pfs_message message;
 	size_t removed = 0;
 	bool is_live;
-	/* The list names only the first; so once for each that goes. */
+	/* The list names only the first: make it again after each removal. */
 	while (pfs_box_list_make(&list, &message)) {
 		bool done = list.refused != 0 && remove_dead(list.refused_path, &is_live);
 		pfs_box_list_free(&list);
@@ -133,8 +133,7 @@ static int run_clean(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option clean_options[] = {
-	PFS_MEM_OPTION("all", PFS_KEY_ALL, NULL,
-		       "also files that have a box's name but are not boxes"),
+	PFS_MEM_SWITCH("all", 'a', all, "also files that have a box's name but are not boxes"),
 	{ 0 }
 };
 

@@ -1,5 +1,5 @@
 /*
- * listen.c - an address in numbers, bound and listened at; a secret from a file.
+ * listen.c - a listening socket at a numeric address; a secret from a file.
  */
 #define _GNU_SOURCE
 #include "listen.h"
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +15,7 @@
 
 #include "memory/box/reader.h"
 
-#define WAITING 64 /* connections that nobody has accepted yet */
-
-__attribute__((format(printf, 2, 3))) static int refuse(struct pfs_message *message,
-							const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, list);
-	va_end(list);
-	(void)pfs_one_line(message->text);
-	return -1;
-}
+#define WAITING 64 /* connections not yet accepted */
 
 bool pfs_is_of_this_machine(const struct sockaddr *address)
 {
@@ -38,7 +26,7 @@ bool pfs_is_of_this_machine(const struct sockaddr *address)
 	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* HOST:PORT; [HOST]:PORT where it has colons, or without the brackets. */
+/* HOST:PORT. Brackets around a HOST with colons are optional. */
 static struct addrinfo *find(const char *text)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -76,46 +64,47 @@ static int bind_to(const struct addrinfo *found, struct sockaddr_storage *bound)
 	return -1;
 }
 
-int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
-		  struct pfs_message *message)
+/* False: as message says. */
+static bool listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound, int *listener,
+		      struct pfs_message *message)
 {
 	struct addrinfo *found = find(self->address);
 	if (found == NULL)
-		return refuse(message,
-			      "%s '%.100s': give an address and a port, in numbers, such "
-			      "as %s",
-			      self->option, self->address, self->example);
+		return pfs_refuse(message,
+				  "%s '%.100s': give an address and a port, in numbers, such as %s",
+				  self->option, self->address, self->example);
 	bool is_open = !self->has_secret && !pfs_is_of_this_machine(found->ai_addr);
-	int listener = is_open ? -1 : bind_to(found, bound);
+	*listener = is_open ? -1 : bind_to(found, bound);
 	int problem = errno;
 	freeaddrinfo(found);
 	if (is_open)
-		return refuse(message,
-			      "%s '%.100s': an address that other machines can reach needs %s",
-			      self->option, self->address, self->secret);
-	if (listener < 0)
-		return refuse(message, "%s '%.100s': %s%s", self->option, self->address,
-			      strerror(problem),
-			      problem == EADDRINUSE ? ": name another port, or 0 for a free one"
-						    : "");
-	return listener;
+		return pfs_refuse(message,
+				  "%s '%.100s': an address that other machines can reach needs %s",
+				  self->option, self->address, self->secret);
+	return *listener >= 0 ||
+	       pfs_refuse(message, "%s '%.100s': %s%s", self->option, self->address,
+			  strerror(problem),
+			  problem == EADDRINUSE ? ": name another port, or 0 for a free one" : "");
+}
+
+int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
+		  struct pfs_message *message)
+{
+	int listener;
+	return listen_at(self, bound, &listener, message) ? listener : -1;
 }
 
 bool pfs_read_secret(const char *option, const char *path, char *secret, size_t secret_bytes,
 		     struct pfs_message *message)
 {
 	FILE *file = fopen(path, "re");
-	if (file == NULL) {
-		(void)refuse(message, "%s '%.150s': %s", option, path, strerror(errno));
-		return false;
-	}
+	if (file == NULL)
+		return pfs_refuse(message, "%s '%.150s': %s", option, path, strerror(errno));
 	if (fgets(secret, (int)secret_bytes, file) == NULL)
 		secret[0] = '\0';
 	secret[strcspn(secret, "\r\n")] = '\0';
 	(void)fclose(file);
-	if (secret[0] != '\0')
-		return true;
-	(void)refuse(message, "%s '%.150s': its first line is empty: write the secret there",
-		     option, path);
-	return false;
+	return secret[0] != '\0' ||
+	       pfs_refuse(message, "%s '%.150s': its first line is empty: write the secret there",
+			  option, path);
 }

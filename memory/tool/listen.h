@@ -1,5 +1,5 @@
 /*
- * listen.h - what servers of a box share: the listening socket, and who may connect to it.
+ * listen.h - what the servers share: the listening socket, and the secret for it.
  */
 #ifndef PFS_MEM_LISTEN_H
 #define PFS_MEM_LISTEN_H
@@ -11,12 +11,12 @@
 
 #include <pfslab/status.h>
 
-/* What a command line says of a listening socket. */
+/* A listening socket, as the command line describes it. */
 struct pfs_listen {
 	const char *option;  /* "--mysql", for messages */
 	const char *example; /* "127.0.0.1:3307" */
 	const char *address; /* HOST:PORT in numbers; port 0: a free one */
-	const char *secret;  /* "--password-file": what others than this machine want */
+	const char *secret;  /* "--password-file": other machines need it */
 	bool has_secret;
 };
 
@@ -28,7 +28,7 @@ int pfs_listen_at(const struct pfs_listen *self, struct sockaddr_storage *bound,
 bool pfs_read_secret(const char *option, const char *path, char *secret, size_t secret_bytes,
 		     struct pfs_message *message);
 
-/* Is it of the loopback, which nobody outside this machine reaches? */
+/* Is it a loopback address, which other machines cannot reach? */
 bool pfs_is_of_this_machine(const struct sockaddr *address);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * out.c - what --out names is written: whole, or not at all where it is a file.
+ * out.c - writes what --out names: a file is complete or absent.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "command.h"
 #include "base/output.h"
 
-/* Somebody's numbers, which nobody meant to write over. */
+/* A box must not be overwritten. */
 static bool is_box(const char *path)
 {
 	char magic[sizeof(PFS_BOX_MAGIC) - 1] = "";
@@ -26,8 +26,7 @@ static bool is_box(const char *path)
 static int say(const char *command, const char *path, int problem)
 {
 	return pfs_complain(PFS_EXIT_REFUSED,
-			    "%s: %.300s cannot be written (%s): name another "
-			    "file with --out",
+			    "%s: %.300s cannot be written (%s): name another file with --out",
 			    command, path, strerror(problem));
 }
 
@@ -40,11 +39,10 @@ int pfs_write_out(const char *command, const char *path, const char *text, size_
 			       : say(command, "standard output", errno);
 	if (is_box(path))
 		return pfs_complain(PFS_EXIT_REFUSED,
-				    "%s: %.300s is a box: name another file with "
-				    "--out",
-				    command, path);
+				    "%s: %.300s is a box: name another file with --out", command,
+				    path);
 	if (!pfs_output_begin(&output, path))
 		return say(command, path, errno);
-	(void)fwrite(text, 1, bytes, output.file); /* its end tells */
+	(void)fwrite(text, 1, bytes, output.file); /* pfs_output_end reports errors */
 	return pfs_output_end(&output) ? PFS_EXIT_FINE : say(command, path, errno);
 }

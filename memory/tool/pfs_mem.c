@@ -20,20 +20,17 @@ static const struct pfs_command *const commands[] = {
 static int run(const struct pfs_command *command, int argc, char **argv)
 {
 	char name[64], about[256];
-	struct pfs_arguments arguments = { .format = command->format,
-					   .by = PFS_TABLE_GLOBAL,
-					   .by_instrument = true,
-					   .count = 20 };
 	const char *behind = strchr(command->doc, '\v');
 	/* clang-format off */
 	struct pfs_command_line line = {
 		.program = name, .words = command->words, .about = about,
 		.after = behind != NULL ? behind + 1 : NULL, .options = command->options,
 		.words_min = command->words_min, .words_max = command->words_max,
-		.context = &arguments,
+		.context = &pfs_arguments,
 	};
 	/* clang-format on */
 	int next = 0;
+	pfs_arguments.format = command->format;
 	(void)snprintf(name, sizeof(name), "pfs-mem %s", command->name);
 	(void)snprintf(about, sizeof(about), "%.*s", (int)strcspn(command->doc, "\v"),
 		       command->doc);
@@ -43,8 +40,8 @@ static int run(const struct pfs_command *command, int argc, char **argv)
 	if (status != PFS_GO_ON)
 		return status;
 	while (next < argc)
-		arguments.words[arguments.word_count++] = argv[next++];
-	return pfs_command_end("pfs-mem", command->run(&arguments));
+		pfs_arguments.words[pfs_arguments.word_count++] = argv[next++];
+	return pfs_command_end("pfs-mem", command->run(&pfs_arguments));
 }
 
 /* ---- the command ---- */
@@ -71,7 +68,7 @@ static int help(void)
 	return pfs_command_end("pfs-mem", PFS_EXIT_FINE);
 }
 
-/* Only the owner of a box can make it shorter; nothing of it is there to be read then. */
+/* Only the owner of a box can truncate it; its pages are then gone. */
 static void on_cut(int signal)
 {
 	static const char line[] =

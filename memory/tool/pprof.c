@@ -26,7 +26,7 @@ static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
 				   (unsigned long long)heap->lost_contexts);
 }
 
-/* With names, if they are wanted; then of a dump without the allocator's own frames. */
+/* With names if they are wanted; a dump then loses the allocator's own frames. */
 static struct pfs_heap *take(const char *target, bool with_names)
 {
 	struct pfs_message message;
@@ -56,7 +56,7 @@ static struct pfs_heap *take(const char *target, bool with_names)
 	return heap;
 }
 
-/* What it is compared with, too. */
+/* The profile, compared with --base if that was given. */
 static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool with_names)
 {
 	struct pfs_heap *heap = take(arguments->words[0], with_names), *base;
@@ -76,22 +76,26 @@ static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool wi
 	return heap;
 }
 
-/* By one of the writers, whole; then to --out, or standard output. */
-static int put(const char *command, const char *path, const struct pfs_heap *heap,
+/* Runs a writer on the profile, then writes its whole output to --out or standard output. */
+static int put(const char *command, const struct pfs_arguments *arguments, bool with_names,
 	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
 				struct pfs_message *message),
 	       const void *options)
 {
-	struct pfs_message message = { "no memory for it" };
+	struct pfs_message message = { "no memory for the output" };
 	char *text = NULL;
 	size_t bytes = 0;
+	struct pfs_heap *heap = take_both(arguments, with_names);
+	if (heap == NULL)
+		return PFS_EXIT_REFUSED;
 	FILE *out = open_memstream(&text, &bytes);
 	bool fine = out != NULL && write_to(heap, options, out, &message);
 	if (out != NULL && fclose(out) != 0)
 		fine = false;
-	int status = fine ? pfs_write_out(command, path != NULL ? path : "-", text, bytes)
-			  : pfs_complain_of(&message);
+	const char *path = arguments->out != NULL ? arguments->out : "-";
+	int status = fine ? pfs_write_out(command, path, text, bytes) : pfs_complain_of(&message);
 	free(text);
+	pfs_heap_free(heap);
 	return status;
 }
 
@@ -112,31 +116,24 @@ static int run_pprof(const struct pfs_arguments *arguments)
 		options.kind++;
 	if (options.kind == PFS_DOCUMENTS)
 		return pfs_complain(PFS_EXIT_USAGE,
-				    "--format '%.100s': choose text, heap_v2, "
-				    "proto, or collapsed",
+				    "--format '%.100s': choose text, heap_v2, proto, or collapsed",
 				    arguments->document);
 	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
 		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is binary: give --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
-	struct pfs_heap *heap = take_both(arguments, with_names);
-	if (heap == NULL)
-		return PFS_EXIT_REFUSED;
-	int status = put("pprof", arguments->out, heap, write_document, &options);
-	pfs_heap_free(heap);
-	return status;
+	return put("pprof", arguments, with_names, write_document, &options);
 }
 
 static const struct pfs_option pprof_options[] = {
-	PFS_MEM_OPTION("format", PFS_KEY_DOCUMENT, "FORMAT",
-		       "text (default), heap_v2, proto, "
-		       "or collapsed"),
-	PFS_MEM_OPTION("symbolized", PFS_KEY_SYMBOLIZED, NULL,
+	PFS_MEM_TEXT("format", 0, "FORMAT", document,
+		     "text (default), heap_v2, proto, or collapsed"),
+	PFS_MEM_SWITCH("symbolized", 0, symbolized,
 		       "with all symbols, so that readers do not need the program's files"),
-	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
-		       "subtract this box or dump; for proto and collapsed"),
-	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "show memory in use first; the default"),
-	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "show all allocations since the start first"),
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "write to FILE; default standard output"),
+	PFS_MEM_TEXT("base", 0, "TARGET", base,
+		     "subtract this box or dump; for proto and collapsed"),
+	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "show memory in use first; the default"),
+	PFS_MEM_SWITCH("total", 0, of_total, "show all allocations since the start first"),
+	PFS_MEM_TEXT("out", 'o', "FILE", out, "write to FILE; default standard output"),
 	{ 0 }
 };
 
@@ -167,22 +164,15 @@ static int run_flame(const struct pfs_arguments *arguments)
 		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
 		.of_total = arguments->of_total,
 	};
-	struct pfs_heap *heap = take_both(arguments, true);
-	if (heap == NULL)
-		return PFS_EXIT_REFUSED;
-	int status = put("flame", arguments->out, heap, write_flame, &options);
-	pfs_heap_free(heap);
-	return status;
+	return put("flame", arguments, true, write_flame, &options);
 }
 
 static const struct pfs_option flame_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE",
-		       "FILE.svg, or FILE.html for a page with a "
-		       "table; else SVG to standard output"),
-	PFS_MEM_OPTION("base", PFS_KEY_BASE, "TARGET",
-		       "show what grew and shrank since this box or dump"),
-	PFS_MEM_OPTION("live", PFS_KEY_LIVE, NULL, "memory in use; the default"),
-	PFS_MEM_OPTION("total", PFS_KEY_TOTAL, NULL, "all allocations since the start"),
+	PFS_MEM_TEXT("out", 'o', "FILE", out,
+		     "FILE.svg, or FILE.html for a page with a table; else SVG to standard output"),
+	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
+	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "memory in use; the default"),
+	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
 	{ 0 }
 };
 

@@ -1,5 +1,5 @@
 /*
- * profile.c - pfs-mem profile: are samples taken, of what, and how many are there; and the switch.
+ * profile.c - pfs-mem profile: shows the state of sampling, and switches it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -77,8 +77,8 @@ static int run_profile(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option profile_options[] = {
-	PFS_MEM_OPTION("lg-prof-sample", PFS_KEY_LG_PROF_SAMPLE, "N",
-		       "one sample per 2^N bytes; default: as the program was started"),
+	PFS_MEM_TEXT("lg-prof-sample", 0, "N", lg_prof_sample,
+		     "one sample per 2^N bytes; default: as the program was started"),
 	{ 0 }
 };
 

@@ -15,7 +15,7 @@ static bool ends_in(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The page of a box, over that box? */
+/* Would the output overwrite the box? */
 static bool is_box(const char *path, const char *box)
 {
 	struct stat one, other;
@@ -32,7 +32,7 @@ static bool put(const struct pfs_report *report, const char *path, FILE *to)
 	return pfs_report_write_page(report, to);
 }
 
-/* The whole page; NULL: a line was said. For free. */
+/* The output, for free. NULL: a message was printed. */
 static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 {
 	const char *target = arguments->word_count > 0 ? arguments->words[0] : "last";
@@ -51,8 +51,7 @@ static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 	if (!fine) {
 		(void)pfs_complain(
 			0,
-			is_over ? "report: %.300s is the box itself: name another "
-				  "file with --out"
+			is_over ? "report: %.300s is the box itself: name another file with --out"
 			: ends_in(arguments->out, ".svg")
 				? "report: no picture for %.300s: no tick was written, or no memory"
 				: "report: no memory for %.300s",
@@ -77,9 +76,9 @@ static int run_report(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option report_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE",
-		       "FILE.html: the page; FILE.svg: a chart of memory over time; FILE.json: all "
-		       "data; -: standard output"),
+	PFS_MEM_TEXT("out", 'o', "FILE", out,
+		     "FILE.html: the page; FILE.svg: a chart of memory over time; FILE.json: all "
+		     "data; -: standard output"),
 	{ 0 }
 };
 

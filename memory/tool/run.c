@@ -1,7 +1,7 @@
 /*
- * run.c - pfs-mem run: a program with libpfsmem.so preloaded, so that it keeps accounts.
+ * run.c - pfs-mem run: runs a program with libpfsmem.so preloaded, which keeps the accounts.
  *
- * It becomes the program, so that its exit status, its signals and its process id are the
+ * It executes the program in its own process: exit status, signals and process id are the
  * program's.
  */
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 
 #define LIBRARY "libpfsmem.so"
 #define PATH_BYTES 4096u
-#define SCRIPTS_MOST 5 /* that one names another as its interpreter */
+#define SCRIPTS_MOST 5 /* scripts whose interpreter is a script */
 
 /* ---- the library: beside this program, or where it is installed ---- */
 
@@ -44,8 +44,8 @@ static bool find_library(char *path)
 	return false;
 }
 
-/* LD_PRELOAD ends a name at a space or a colon. A library whose path has one gets another name, a
- * link in the folder of the boxes, which stays: the program's children are counted, too. */
+/* LD_PRELOAD splits names at spaces and colons. A library whose path has one is preloaded by a link
+ * in the folder of the boxes. The link stays, because the program's children need it too. */
 static bool name_without_space(char *path)
 {
 	char folder[PATH_BYTES], link[PATH_BYTES], fresh[PATH_BYTES];
@@ -67,7 +67,7 @@ static bool name_without_space(char *path)
 
 /* ---- the command: can it have a library preloaded? ---- */
 
-/* As execvp would find it. */
+/* The path that execvp would find. */
 static bool find_command(const char *name, char *path)
 {
 	const char *folders = getenv("PATH");
@@ -88,7 +88,7 @@ static bool find_command(const char *name, char *path)
 	return false;
 }
 
-/* Does an ELF file name a loader, which is who preloads? */
+/* Does an ELF file name a loader? Only loaders preload. */
 static bool has_loader(int file, const Elf64_Ehdr *head)
 {
 	for (unsigned i = 0; i < head->e_phnum; i++) {
@@ -112,7 +112,7 @@ static bool gains_rights(int file)
 	return is_user || is_group || fgetxattr(file, "security.capability", NULL, 0) > 0;
 }
 
-/* "#! /bin/sh -e": to the path of the interpreter. */
+/* "#! /bin/sh -e": the path of the interpreter. */
 static bool take_interpreter(const char *text, char *path)
 {
 	text += 2 + strspn(text + 2, " \t");
@@ -121,7 +121,7 @@ static bool take_interpreter(const char *text, char *path)
 	return length != 0;
 }
 
-/* 0: it can be run, or the system will say why not. */
+/* 0: it can run, or execvp will report why not. */
 static int check_program(const char *name, char *path, int depth)
 {
 	union {
@@ -161,9 +161,9 @@ static int check_program(const char *name, char *path, int depth)
 struct option_of_run {
 	const char *name;
 	const char *variable;
-	const char *shape;  /* of its value, NULL: it has none */
-	const char *value;  /* what one without a value sets */
-	const char *values; /* it may be one of these, each with a space behind it; NULL: any */
+	const char *shape;  /* of its value; NULL: no value */
+	const char *value;  /* set by an option without a value */
+	const char *values; /* allowed values, each followed by a space; NULL: any */
 	const char *help;
 };
 
@@ -203,7 +203,7 @@ static bool is_one_of(const char *values, const char *value)
 	return false;
 }
 
-/* All that are given are one list. */
+/* Joins all that are given into one list. */
 static enum pfs_status take_limits(const char *name, const char *variable, const char *text,
 				   struct pfs_message *message)
 {
@@ -225,7 +225,7 @@ static enum pfs_status take_limits(const char *name, const char *variable, const
 	return PFS_BAD_CONFIG;
 }
 
-/* Into the environment of the program. */
+/* Sets it in the program's environment. */
 static enum pfs_status take_option(void *context, const struct pfs_option *option, const char *text,
 				   struct pfs_message *message)
 {
@@ -246,7 +246,7 @@ static enum pfs_status take_option(void *context, const struct pfs_option *optio
 	return PFS_NO_MEMORY;
 }
 
-/* PFS_GO_ON, with the command's place in *next; or the exit status. */
+/* PFS_GO_ON, with the index of the command in *next; or the exit status. */
 static int read_options(int argc, char **argv, int *next)
 {
 	struct pfs_option table[OPTIONS];

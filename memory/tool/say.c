@@ -1,5 +1,5 @@
 /*
- * say.c - lines that commands of pfs-mem share: complaints and remarks, and texts of a row.
+ * say.c - messages and texts that commands of pfs-mem share.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include "http/serve.h"
 #include "mysql/serve.h"
 
-/* Threads inherit it. */
+/* Threads inherit the mask. */
 static void block_ends(sigset_t *ends)
 {
 	(void)sigemptyset(ends);
@@ -18,7 +18,7 @@ static void block_ends(sigset_t *ends)
 	(void)sigprocmask(SIG_BLOCK, ends, NULL);
 }
 
-/* "all" is no target, but that none was named. */
+/* "all" means: no target was named. */
 static bool begin_http(const struct pfs_arguments *arguments, struct pfs_message *message)
 {
 	bool is_all = arguments->word_count == 1 && strcmp(arguments->words[0], "all") == 0;
@@ -55,24 +55,23 @@ static int run_serve(const struct pfs_arguments *arguments)
 		(void)sigwait(&ends, &signal);
 		return PFS_EXIT_FINE; /* the threads end with the process */
 	}
-	if (!pfs_mysql_serve(arguments->words[0], arguments->mysql, arguments->password_file,
+	if (!pfs_mysql_serve(arguments->words[0], arguments->mysql, arguments->password_file, &ends,
 			     &message))
 		return pfs_complain_of(&message);
 	return PFS_EXIT_FINE;
 }
 
 static const struct pfs_option serve_options[] = {
-	PFS_MEM_OPTION("http", PFS_KEY_HTTP, "HOST:PORT",
-		       "listen at this address for browsers, jeprof, "
-		       "go tool pprof, Prometheus, and scripts"),
-	PFS_MEM_OPTION(
-		"token-file", PFS_KEY_TOKEN, "FILE",
+	PFS_MEM_TEXT("http", 0, "HOST:PORT", http,
+		     "listen at this address for browsers, jeprof, "
+		     "go tool pprof, Prometheus, and scripts"),
+	PFS_MEM_TEXT(
+		"token-file", 0, "FILE", token_file,
 		"its first line is the token for HTTP; without it, only this machine can connect"),
-	PFS_MEM_OPTION("mysql", PFS_KEY_MYSQL, "HOST:PORT",
-		       "listen at this address for MySQL clients"),
-	PFS_MEM_OPTION("password-file", PFS_KEY_PASSWORD, "FILE",
-		       "its first line is the password for MySQL; without it, only this machine "
-		       "can connect"),
+	PFS_MEM_TEXT("mysql", 'm', "HOST:PORT", mysql, "listen at this address for MySQL clients"),
+	PFS_MEM_TEXT("password-file", 'p', "FILE", password_file,
+		     "its first line is the password for MySQL; without it, only this machine "
+		     "can connect"),
 	{ 0 }
 };
 

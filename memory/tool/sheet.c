@@ -1,14 +1,14 @@
 #include "sheet.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 struct value {
-	char *text; /* NULL: the number, or none */
+	char *text; /* NULL: a number, or no value */
 	int64_t number;
 	double real;
 	bool is_real, is_null;
@@ -85,7 +85,7 @@ static const char *text_of(const struct value *value, char buffer[24])
 	return buffer;
 }
 
-/* Characters, not bytes: those of UTF-8 that go on a character are not counted. */
+/* In characters: continuation bytes of UTF-8 do not count. */
 static int width_of(const char *text)
 {
 	int width = 0;
@@ -143,56 +143,49 @@ static void put_quoted(const char *text)
 	(void)putchar('"');
 }
 
-static bool put_csv(const struct pfs_sheet *self)
+/* The names of the columns, then the values; null: what stands for SQL's NULL. */
+static bool put_lines(const struct pfs_sheet *self, void (*put)(const char *text), char between,
+		      const char *end, const char *null)
 {
-	size_t columns = self->column_count;
 	char buffer[24];
-	for (size_t i = 0; i < columns; i++) {
-		put_quoted(self->columns[i]);
-		(void)fputs(i + 1 == columns ? "\r\n" : ",", stdout);
-	}
-	for (size_t i = 0; i < self->count; i++) {
-		if (!self->values[i].is_null)
-			put_quoted(text_of(&self->values[i], buffer));
-		(void)fputs((i + 1) % columns == 0 ? "\r\n" : ",", stdout);
+	for (size_t i = 0; i < self->column_count + self->count; i++) {
+		bool is_name = i < self->column_count;
+		const struct value *value = &self->values[is_name ? 0 : i - self->column_count];
+		put(is_name ? self->columns[i] : value->is_null ? null : text_of(value, buffer));
+		if ((i + 1) % self->column_count == 0)
+			(void)fputs(end, stdout);
+		else
+			(void)putchar(between);
 	}
 	return true;
 }
 
-/* What is no UTF-8 jansson refuses: such a byte becomes '?'. */
-static json_t *json_of(const struct value *value)
+static bool put_csv(const struct pfs_sheet *self)
 {
-	if (value->is_null)
-		return json_null();
-	if (value->is_real)
-		return isfinite(value->real) ? json_real(value->real) : json_null();
-	if (value->text == NULL)
-		return json_integer(value->number);
-	json_t *json = json_string(value->text);
-	if (json == NULL) {
-		for (char *at = value->text; *at != '\0'; at++)
-			*at = (*at & 0x80) != 0 ? '?' : *at;
-		json = json_string(value->text);
-	}
-	return json;
+	return put_lines(self, put_quoted, ',', "\r\n", "");
 }
 
 static bool put_json(const struct pfs_sheet *self)
 {
-	size_t columns = self->column_count;
-	bool fine = true;
-	(void)fputs("[", stdout);
-	for (size_t i = 0; fine && i + columns <= self->count; i += columns) {
-		json_t *object = json_object();
-		for (size_t j = 0; j < columns; j++)
-			fine &= json_object_set_new(object, self->columns[j],
-						    json_of(&self->values[i + j])) == 0;
-		(void)fputs(i == 0 ? "\n" : ",\n", stdout);
-		fine = fine && json_dumpf(object, stdout, 0) == 0;
-		json_decref(object);
+	struct pfs_json json = { .out = stdout };
+	pfs_json_array(&json, NULL);
+	pfs_json_lines(&json);
+	for (size_t i = 0; i < self->count; i++) {
+		const struct value *value = &self->values[i];
+		const char *column = self->columns[i % self->column_count];
+		if (i % self->column_count == 0)
+			pfs_json_object(&json, NULL);
+		if (value->is_real)
+			pfs_json_real(&json, column, 17, value->real);
+		else if (value->is_null || value->text != NULL)
+			pfs_json_text(&json, column, value->text);
+		else
+			pfs_json_integer(&json, column, value->number);
+		if ((i + 1) % self->column_count == 0)
+			pfs_json_end(&json);
 	}
-	(void)fputs(self->count == 0 ? "]\n" : "\n]\n", stdout);
-	return fine;
+	pfs_json_end(&json);
+	return true;
 }
 
 static void put_escaped(const char *text)
@@ -208,17 +201,7 @@ static void put_escaped(const char *text)
 
 static bool put_tab(const struct pfs_sheet *self)
 {
-	size_t columns = self->column_count;
-	char buffer[24];
-	for (size_t i = 0; i < columns; i++) {
-		put_escaped(self->columns[i]);
-		(void)putchar(i + 1 == columns ? '\n' : '\t');
-	}
-	for (size_t i = 0; i < self->count; i++) {
-		put_escaped(text_of(&self->values[i], buffer));
-		(void)putchar((i + 1) % columns == 0 ? '\n' : '\t');
-	}
-	return true;
+	return put_lines(self, put_escaped, '\t', "\n", "NULL");
 }
 
 void pfs_sheet_drop(struct pfs_sheet *self)

@@ -13,21 +13,21 @@ enum pfs_format {
 	PFS_FORMAT_TEXT,
 	PFS_FORMAT_CSV,
 	PFS_FORMAT_JSON,
-	PFS_FORMAT_TAB, /* no header's rule, no padding; tabs and line ends in values are escaped */
+	PFS_FORMAT_TAB, /* no padding; tabs and line ends in values are escaped */
 	PFS_FORMATS
 };
 
 struct pfs_sheet; /* one thread */
 
-/* The columns' names must stay; NULL ends them. NULL: no memory. */
+/* columns: names, ended by NULL, which must outlive the sheet. NULL: no memory. */
 struct pfs_sheet *pfs_sheet_begin(const char *const *columns);
-/* The next value of the row, then of the next one. text NULL: none (NULL in SQL). */
+/* The next value: row by row. text NULL: SQL's NULL. */
 void pfs_sheet_text(struct pfs_sheet *self, const char *text);
 void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
 void pfs_sheet_real(struct pfs_sheet *self, double number);
-/* Printed, and freed. False: no memory, or standard output cannot be written. */
+/* Prints and frees. False: no memory, or standard output cannot be written. */
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);
-/* Freed, and not printed. */
+/* Frees without printing. */
 void pfs_sheet_drop(struct pfs_sheet *self);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * show.c - pfs-mem show: a table of a box; and what changes a box: truncate, enable, disable.
+ * show.c - pfs-mem show: prints a table of a box. Also what changes one: truncate, enable, disable.
  */
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool show(const struct pfs_snapshot *snapshot, enum pfs_box_table table,
 	return pfs_sheet_end(sheet, format);
 }
 
-/* PFS_TABLES, and a line was said. */
+/* PFS_TABLES: there is none; a message was printed. */
 static enum pfs_box_table find_table(const char *name)
 {
 	enum pfs_box_table table = pfs_table_find(name);
@@ -113,10 +113,10 @@ static int run_show(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct pfs_option show_options[] = {
-	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "table, csv, or json; default table"),
-	{ 0 }
-};
+static const struct pfs_option show_options[] = { PFS_MEM_READ(
+							  "format", 'f', "FORMAT", pfs_take_format,
+							  "table, csv, or json; default table"),
+						  { 0 } };
 
 /* clang-format off */
 const struct pfs_command pfs_command_show = {
@@ -147,7 +147,7 @@ const struct pfs_command pfs_command_truncate = {
 };
 /* clang-format on */
 
-/* Those that fit NAME: the instrument of that name, or all that begin as it does before a '%'. */
+/* Does a name match? A pattern may end in '%', which matches any end. */
 static bool fits(const char *name, const char *pattern)
 {
 	size_t length = strlen(pattern);
@@ -169,13 +169,11 @@ static bool set_enabled(struct pfs_reader *reader, const char *pattern, bool ena
 		fine = pfs_reader_enable(reader, snapshot->instruments[i].number, enabled, message);
 	}
 	pfs_snapshot_free(snapshot);
-	if (fine && found == 0) {
-		(void)snprintf(
-			message->text, sizeof(message->text),
+	if (fine && found == 0)
+		return pfs_refuse(
+			message,
 			"no instrument is named '%.120s': 'pfs-mem show TARGET global' lists them",
 			pattern);
-		return false;
-	}
 	return fine;
 }
 
@@ -204,9 +202,7 @@ const struct pfs_command pfs_command_enable = {
 	.run = run_enable,
 	.doc = "resume counting an instrument; NAME may end in %",
 };
-/* clang-format on */
 
-/* clang-format off */
 const struct pfs_command pfs_command_disable = {
 	.name = "disable", .words = "TARGET NAME", .words_min = 2, .words_max = 2,
 	.run = run_disable,

@@ -1,5 +1,5 @@
 /*
- * sql.c - pfs-mem sql: questions to a box, and their answers on standard output.
+ * sql.c - pfs-mem sql: runs queries on a box, and prints the results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define QUERY_BYTES_MAX (16u << 20)
 
-/* All of standard input, ended by 0; NULL: as said. */
+/* All of standard input, ended by 0. NULL: a message was printed. */
 static char *read_input(void)
 {
 	size_t room = 64 * 1024, bytes = 0;
@@ -46,7 +46,7 @@ static void put_value(struct pfs_sheet *sheet, sqlite3_stmt *statement, int colu
 	}
 }
 
-/* One statement. SQLite's code of its end. */
+/* Runs one statement. Returns SQLite's last code. */
 static int answer(sqlite3_stmt *statement, enum pfs_format format)
 {
 	int columns = sqlite3_column_count(statement), code;
@@ -76,7 +76,7 @@ static int run_all(sqlite3 *db, const char *text, enum pfs_format format)
 		if (code != SQLITE_OK)
 			return pfs_complain(PFS_EXIT_USAGE, "sql: %s", sqlite3_errmsg(db));
 		if (statement == NULL)
-			continue; /* a comment, or spaces */
+			continue; /* only a comment or spaces */
 		code = answer(statement, format);
 		if (code == SQLITE_IOERR_WRITE)
 			(void)pfs_complain(0, "sql: the answer cannot be written");
@@ -89,7 +89,7 @@ static int run_all(sqlite3 *db, const char *text, enum pfs_format format)
 	return PFS_EXIT_FINE;
 }
 
-/* On stderr: a dead program's answers are of its last moment. */
+/* Warns on stderr that the program is dead: the results are of its last moment. */
 static void remark_end(sqlite3 *db)
 {
 	sqlite3_stmt *statement = NULL;
@@ -126,10 +126,10 @@ static int run_sql(const struct pfs_arguments *arguments)
 	return status;
 }
 
-static const struct pfs_option sql_options[] = {
-	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "table (default), csv, json, or tab"),
-	{ 0 }
-};
+static const struct pfs_option sql_options[] = { PFS_MEM_READ("format", 'f', "FORMAT",
+							      pfs_take_format,
+							      "table (default), csv, json, or tab"),
+						 { 0 } };
 
 /* clang-format off */
 const struct pfs_command pfs_command_sql = {

@@ -1,5 +1,5 @@
 /*
- * top.c - pfs-mem top: who holds most, now; once, or each second until the program ends.
+ * top.c - pfs-mem top: shows the largest holders, once or each second until the program ends.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/amount.h"
 #include "command.h"
 
-/* One line: a row of the global table, or all rows of one thread, account, user, or host. */
+/* One line: an instrument, or the sum of all rows of a thread, account, user, or host. */
 struct holder {
 	uint32_t index;
 	int64_t bytes, high_bytes, count, allocs;
@@ -102,7 +102,7 @@ static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments 
 	return pfs_sheet_end(sheet, arguments->format);
 }
 
-/* -1: go on. */
+/* -1: show it again. */
 static int show_once(struct pfs_reader *reader, const struct pfs_arguments *arguments)
 {
 	struct pfs_message message;
@@ -140,12 +140,18 @@ static int run_top(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option options[] = {
-	PFS_MEM_OPTION("once", PFS_KEY_ONCE, NULL, "print once, not every second"),
-	PFS_MEM_OPTION("by", PFS_KEY_BY, "WHAT",
-		       "instrument, thread, account, user, or host; "
-		       "default instrument"),
-	PFS_MEM_OPTION("count", PFS_KEY_COUNT, "N", "at most N rows; default 20"),
-	PFS_MEM_OPTION("format", PFS_KEY_FORMAT, "FORMAT", "text, csv, or json; default text"),
+	PFS_MEM_SWITCH("once", '1', once, "print once, not every second"),
+	PFS_MEM_READ("by", 'b', "WHAT", pfs_take_by,
+		     "instrument, thread, account, user, or host; default instrument"),
+	{ .name = "count",
+	  .key = 'n',
+	  .value = "N",
+	  .help = "at most N rows; default 20",
+	  .kind = PFS_OPTION_NUMBER,
+	  .place.number = &pfs_arguments.count,
+	  .low = 1,
+	  .high = UINT32_MAX },
+	PFS_MEM_READ("format", 'f', "FORMAT", pfs_take_format, "text, csv, or json; default text"),
 	{ 0 }
 };
 

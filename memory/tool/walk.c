@@ -1,6 +1,6 @@
 /*
- * walk.c - pfs-mem walk: the report of a walk over all blocks that are in use, which the program
- * itself writes, by the thread that ticks, into a file that is made here, and taken away again.
+ * walk.c - pfs-mem walk: reports a walk over all blocks in use. The program's ticking thread
+ * writes the report into a file that this command creates, and removes afterwards.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +33,7 @@ static char *read_all(int file, size_t *bytes)
 	return text;
 }
 
-/* The last line is the total; no instrument's name begins so. */
+/* The last line is the total; no instrument's name begins with that word. */
 static bool is_whole(const char *text, size_t bytes)
 {
 	static const char total[] = "\ntotal\t";
@@ -41,7 +41,7 @@ static bool is_whole(const char *text, size_t bytes)
 	       memmem(text, bytes, total, sizeof(total) - 1) != NULL;
 }
 
-/* NULL: it did not come in time. */
+/* NULL: no answer in time. */
 static char *wait_for(int file, size_t *bytes)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -111,7 +111,7 @@ static int run_walk(const struct pfs_arguments *arguments)
 }
 
 static const struct pfs_option walk_options[] = {
-	PFS_MEM_OPTION("out", PFS_KEY_OUT, "FILE", "write to FILE; default standard output"), { 0 }
+	PFS_MEM_TEXT("out", 'o', "FILE", out, "write to FILE; default standard output"), { 0 }
 };
 
 /* clang-format off */

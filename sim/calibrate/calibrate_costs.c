@@ -1,12 +1,12 @@
 /*
  * calibrate_costs.c - from measurements to the fields of costs.h, and the file that holds both.
  */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "sim/calibrate/calibrate.h"
 
 /* A field is one measurement's median, or the first less the others; never below 0. */
@@ -173,67 +173,57 @@ static void find_fields(struct pfs_calibration *self, const char *preset, struct
 	}
 }
 
-static void write_text(FILE *out, const char *text)
+static void write_costs(struct pfs_json *json, const struct fields *fields)
 {
-	(void)fputc('"', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			(void)fputc('\\', out);
-		(void)fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
-	}
-	(void)fputc('"', out);
-}
-
-static void write_costs(const struct fields *fields, FILE *out)
-{
-	(void)fprintf(out, " \"costs\": {");
+	pfs_json_object(json, "costs");
+	pfs_json_lines(json);
 	for (uint32_t i = 0; i < fields->count; i++)
-		(void)fprintf(out, "%s\n  \"%s\": %.6g", i == 0 ? "" : ",", fields->field[i].name,
-			      fields->field[i].value);
-	(void)fprintf(out, "\n },\n \"taken_from\": {");
-	for (uint32_t i = 0; i < fields->count; i++) {
-		(void)fprintf(out, "%s\n  \"%s\": ", i == 0 ? "" : ",", fields->field[i].name);
-		write_text(out, fields->field[i].from);
-	}
-	(void)fprintf(out, "\n },\n");
+		pfs_json_real(json, fields->field[i].name, 6, fields->field[i].value);
+	pfs_json_end(json);
+	pfs_json_object(json, "taken_from");
+	pfs_json_lines(json);
+	for (uint32_t i = 0; i < fields->count; i++)
+		pfs_json_text(json, fields->field[i].name, fields->field[i].from);
+	pfs_json_end(json);
 }
 
 /* What the file does not tell comes from the preset. */
-static void write_left(const struct fields *fields, FILE *out)
+static void write_left(struct pfs_json *json, const struct fields *fields)
 {
 	struct pfs_costs costs;
-	const char *name, *separator = "";
+	const char *name;
 	double *value;
-	(void)fprintf(out, " \"left_to_preset\": [");
+	pfs_json_array(json, "left_to_preset");
 	for (size_t at = 0; pfs_costs_field(&costs, at, &name, &value); at++) {
 		bool told = false;
 		for (uint32_t i = 0; i < fields->count; i++)
 			told |= strcmp(fields->field[i].name, name) == 0;
-		if (told)
-			continue;
-		(void)fprintf(out, "%s\"%s\"", separator, name);
-		separator = ", ";
+		if (!told)
+			pfs_json_text(json, NULL, name);
 	}
-	(void)fprintf(out, "],\n");
+	pfs_json_end(json);
 }
 
-static void write_measured(struct pfs_calibration *self, FILE *out)
+static void write_measured(struct pfs_json *json, struct pfs_calibration *self)
 {
-	(void)fprintf(out, " \"measured\": {");
+	pfs_json_object(json, "measured");
+	pfs_json_lines(json);
 	for (uint32_t i = 0; i < self->series_count; i++) {
 		const struct pfs_series_of *series = &self->series[i];
-		(void)fprintf(out, "%s\n  \"%s\": {\"what\": ", i == 0 ? "" : ",", series->name);
-		write_text(out, series->what);
-		(void)fprintf(out, ", \"unit\": \"%s\", \"rounds\": %u, \"rejected\": %u",
-			      series->unit, series->count, series->rejected);
-		if (series->count != 0)
-			(void)fprintf(out,
-				      ", \"median\": %.6g, \"low\": %.6g, \"high\": %.6g, "
-				      "\"least\": %.6g",
-				      series->mid, series->low, series->high, series->values[0]);
-		(void)fprintf(out, "}");
+		pfs_json_object(json, series->name);
+		pfs_json_text(json, "what", series->what);
+		pfs_json_text(json, "unit", series->unit);
+		pfs_json_count(json, "rounds", series->count);
+		pfs_json_count(json, "rejected", series->rejected);
+		if (series->count != 0) {
+			pfs_json_real(json, "median", 6, series->mid);
+			pfs_json_real(json, "low", 6, series->low);
+			pfs_json_real(json, "high", 6, series->high);
+			pfs_json_real(json, "least", 6, series->values[0]);
+		}
+		pfs_json_end(json);
 	}
-	(void)fprintf(out, "\n },\n");
+	pfs_json_end(json);
 }
 
 static bool first_line(const char *path, const char *key, char *text, size_t size)
@@ -252,64 +242,77 @@ static bool first_line(const char *path, const char *key, char *text, size_t siz
 	return found;
 }
 
-static void write_fact(FILE *out, const char *key, const char *path, const char *inside)
+static void write_fact(struct pfs_json *json, const char *key, const char *path, const char *inside)
 {
 	char text[512] = "", *at = text;
 	bool found = first_line(path, inside, text, sizeof(text));
 	while (*at == ' ')
 		at++;
-	(void)fprintf(out, ",\n  \"%s\": ", key);
-	write_text(out, found ? at : "absent");
+	pfs_json_text(json, key, found ? at : "absent");
 }
 
-static void write_machine(struct pfs_calibration *self, FILE *out)
+static void write_count(struct pfs_json *json, const char *key, hwloc_topology_t topology,
+			hwloc_obj_type_t type)
+{
+	pfs_json_integer(json, key, hwloc_get_nbobjs_by_type(topology, type));
+}
+
+static void write_pairs(struct pfs_json *json, struct pfs_calibration *self)
+{
+	for (uint32_t kind = 0; kind < PFS_PAIR_KINDS; kind++) {
+		char key[40];
+		(void)snprintf(key, sizeof(key), "pair_%s", pfs_pair_kind_name(kind));
+		if (self->pairs[kind] == NULL) {
+			pfs_json_null(json, key);
+			continue;
+		}
+		pfs_json_array(json, key);
+		pfs_json_count(json, NULL, self->pairs[kind]->pu_logical[0]);
+		pfs_json_count(json, NULL, self->pairs[kind]->pu_logical[1]);
+		pfs_json_end(json);
+	}
+}
+
+static void write_machine(struct pfs_json *json, struct pfs_calibration *self)
 {
 	struct utsname name;
-	(void)fprintf(out,
-		      " \"machine\": {\n  \"allowed_pus\": %u, \"packages\": %d, "
-		      "\"numa_nodes\": %d, \"l3_caches\": %d, \"cores\": %d",
-		      self->pu_count, hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_PACKAGE),
-		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_NUMANODE),
-		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_L3CACHE),
-		      hwloc_get_nbobjs_by_type(self->topology, HWLOC_OBJ_CORE));
-	for (uint32_t kind = 0; kind < PFS_PAIR_KINDS; kind++) {
-		if (self->pairs[kind] == NULL)
-			(void)fprintf(out, ",\n  \"pair_%s\": null", pfs_pair_kind_name(kind));
-		else
-			(void)fprintf(out, ",\n  \"pair_%s\": [%u, %u]", pfs_pair_kind_name(kind),
-				      self->pairs[kind]->pu_logical[0],
-				      self->pairs[kind]->pu_logical[1]);
-	}
-	if (uname(&name) == 0) {
-		(void)fprintf(out, ",\n  \"kernel\": ");
-		write_text(out, name.release);
-	}
-	write_fact(out, "cpu_model", "/proc/cpuinfo", "model name");
-	write_fact(out, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", NULL);
-	write_fact(out, "smt", "/sys/devices/system/cpu/smt/active", NULL);
-	write_fact(out, "pressure_cpu", "/proc/pressure/cpu", NULL);
-	write_fact(out, "load", "/proc/loadavg", NULL);
-	(void)fprintf(out,
-		      ",\n  \"timer\": \"%s\", \"timer_cost_ns\": %.2f,\n  \"seconds\": %.6g\n"
-		      " }\n",
-		      self->clock.tsc ? "tsc" : "CLOCK_MONOTONIC", self->clock.cost_ns,
-		      self->seconds);
+	pfs_json_object(json, "machine");
+	pfs_json_lines(json);
+	pfs_json_count(json, "allowed_pus", self->pu_count);
+	write_count(json, "packages", self->topology, HWLOC_OBJ_PACKAGE);
+	write_count(json, "numa_nodes", self->topology, HWLOC_OBJ_NUMANODE);
+	write_count(json, "l3_caches", self->topology, HWLOC_OBJ_L3CACHE);
+	write_count(json, "cores", self->topology, HWLOC_OBJ_CORE);
+	write_pairs(json, self);
+	if (uname(&name) == 0)
+		pfs_json_text(json, "kernel", name.release);
+	write_fact(json, "cpu_model", "/proc/cpuinfo", "model name");
+	write_fact(json, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", NULL);
+	write_fact(json, "smt", "/sys/devices/system/cpu/smt/active", NULL);
+	write_fact(json, "pressure_cpu", "/proc/pressure/cpu", NULL);
+	write_fact(json, "load", "/proc/loadavg", NULL);
+	pfs_json_text(json, "timer", self->clock.tsc ? "tsc" : "CLOCK_MONOTONIC");
+	pfs_json_fixed(json, "timer_cost_ns", 2, self->clock.cost_ns);
+	pfs_json_real(json, "seconds", 6, self->seconds);
+	pfs_json_end(json);
 }
 
 void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE *out)
 {
+	struct pfs_json json = { .out = out };
 	struct fields fields;
 	char host[64] = "";
 	find_fields(self, preset, &fields);
 	(void)gethostname(host, sizeof(host) - 1);
-	(void)fprintf(out, "{\n \"name\": ");
-	write_text(out, host[0] != '\0' ? host : "this machine");
-	(void)fprintf(out, ",\n \"preset\": \"%s\",\n", preset);
-	write_costs(&fields, out);
-	write_left(&fields, out);
-	write_measured(self, out);
-	write_machine(self, out);
-	(void)fprintf(out, "}\n");
+	pfs_json_object(&json, NULL);
+	pfs_json_lines(&json);
+	pfs_json_text(&json, "name", host[0] != '\0' ? host : "this machine");
+	pfs_json_text(&json, "preset", preset);
+	write_costs(&json, &fields);
+	write_left(&json, &fields);
+	write_measured(&json, self);
+	write_machine(&json, self);
+	pfs_json_end(&json);
 }
 
 /* The same for people: what was measured, then what the table takes from it. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/output.h"
 #include "containers/message.h"
 #include "containers/variant.h"
@@ -82,17 +83,18 @@ static void write_run(const struct job *job, const char *fault, const json_t *fo
 {
 	if (soak.out.file == NULL)
 		return;
-	json_t *all = json_object();
-	(void)json_object_set_new(all, "run", json_integer((json_int_t)job->run));
-	(void)json_object_set_new(all, "line", json_string(job->line.text));
-	(void)json_object_set_new(all, "fault", fault != NULL ? json_string(fault) : json_null());
-	for (size_t i = 0; found != NULL && i < BARS + SUMS; i++) {
+	struct pfs_json json = { .out = soak.out.file, .is_compact = true };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "run", job->run);
+	pfs_json_text(&json, "line", job->line.text);
+	pfs_json_text(&json, "fault", fault);
+	for (size_t i = 0; i < BARS + SUMS; i++) {
 		const char *name = i < BARS ? bars[i] : sums[i - BARS];
-		(void)json_object_set(all, name, json_object_get(found, name));
+		const json_t *value = json_object_get(found, name);
+		if (value != NULL)
+			pfs_json_real(&json, name, 17, json_number_value(value));
 	}
-	(void)json_dumpf(all, soak.out.file, JSON_COMPACT);
-	(void)fputc('\n', soak.out.file);
-	json_decref(all);
+	pfs_json_end(&json);
 }
 
 /* The first bar that a run misses, in *text; NULL: none. Its counters go into the score. */

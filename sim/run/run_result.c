@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "bench/layout_option.h"
 #include "bench/traits.h"
 #include "bench/workload.h"
@@ -27,43 +28,12 @@ double pfs_run_result_get(const struct pfs_run_result *self, const char *name)
 }
 
 /* Counts as whole numbers. */
-static void put_number(double value)
+static void put_number(struct pfs_json *json, const char *key, double value)
 {
 	if (value == floor(value) && fabs(value) < 9007199254740992.0)
-		(void)printf("%.0f", value);
+		pfs_json_integer(json, key, (int64_t)value);
 	else
-		(void)printf("%.9g", value);
-}
-
-static void put_text(const char *text)
-{
-	(void)putchar('"');
-	for (; *text != '\0'; text++) {
-		if ((unsigned char)*text < 0x20)
-			(void)printf("\\u%04x", (unsigned)*text);
-		else if (*text == '"' || *text == '\\')
-			(void)printf("\\%c", *text);
-		else
-			(void)putchar(*text);
-	}
-	(void)putchar('"');
-}
-
-static void put_key(const char *indent, const char *key)
-{
-	(void)printf(",\n%s\"%s\": ", indent, key);
-}
-
-static void put_key_text(const char *indent, const char *key, const char *text)
-{
-	put_key(indent, key);
-	put_text(text);
-}
-
-static void put_key_number(const char *indent, const char *key, double value)
-{
-	put_key(indent, key);
-	put_number(value);
+		pfs_json_real(json, key, 9, value);
 }
 
 static const char *memory_name(enum pfs_memory memory)
@@ -77,85 +47,93 @@ static const char *memory_name(enum pfs_memory memory)
 	return names[memory];
 }
 
-static void put_policy(const char *indent, const struct pfs_variant *variant)
+static void put_policy(struct pfs_json *json, const struct pfs_variant *variant)
 {
 	char traits[PFS_TRAITS_CHARS];
 	pfs_traits_text(variant->traits, traits);
-	put_key_text(indent, "policy", variant->name);
-	put_key_text(indent, "traits", traits);
+	pfs_json_text(json, "policy", variant->name);
+	pfs_json_text(json, "traits", traits);
 }
 
 /* What was asked for. */
-static void put_plan(const struct pfs_run_options *options, const char *indent)
+static void put_plan(struct pfs_json *json, const struct pfs_run_options *options)
 {
 	const struct pfs_topology *topology = options->topology;
-	put_key_text(indent, "machine", options->machine);
-	put_key_number(indent, "machine_pus", topology->pu_count);
-	put_key_number(indent, "machine_nodes", topology->node_count);
-	put_key_text(indent, "costs", options->costs.name);
-	put_key_text(indent, "workload", options->workload->name);
+	pfs_json_text(json, "machine", options->machine);
+	pfs_json_count(json, "machine_pus", topology->pu_count);
+	pfs_json_count(json, "machine_nodes", topology->node_count);
+	pfs_json_text(json, "costs", options->costs.name);
+	pfs_json_text(json, "workload", options->workload->name);
 	if (options->replays.count != 0)
-		put_key_text(indent, "trace", options->replays.list[0].name);
+		pfs_json_text(json, "trace", options->replays.list[0].name);
 	if (options->variant != NULL)
-		put_policy(indent, options->variant);
+		put_policy(json, options->variant);
 	if (options->workload->has_occupancy)
-		put_key_number(indent, "occupancy", options->occupancy);
+		put_number(json, "occupancy", options->occupancy);
 	if (options->workload->has_records)
-		put_key_number(indent, "records_wanted", options->records);
-	put_key_number(indent, "threads", options->threads);
-	put_key_text(indent, "placement",
-		     options->placement == PFS_TIMED_SCATTER ? "scatter" : "compact");
-	put_key_number(indent, "pages", options->bench.pages);
-	put_key_number(indent, "page_records", options->bench.page_records);
+		put_number(json, "records_wanted", options->records);
+	pfs_json_count(json, "threads", options->threads);
+	pfs_json_text(json, "placement",
+		      options->placement == PFS_TIMED_SCATTER ? "scatter" : "compact");
+	pfs_json_count(json, "pages", options->bench.pages);
+	pfs_json_count(json, "page_records", options->bench.page_records);
 	if (options->bench.record_size != 0)
-		put_key_number(indent, "record_size", options->bench.record_size);
-	put_key_text(indent, "layout",
-		     pfs_layout_option_name(options->bench.layout, options->bench.bare_words));
-	put_key_text(indent, "memory", memory_name(options->bench.memory));
+		pfs_json_count(json, "record_size", options->bench.record_size);
+	pfs_json_text(json, "layout",
+		      pfs_layout_option_name(options->bench.layout, options->bench.bare_words));
+	pfs_json_text(json, "memory", memory_name(options->bench.memory));
 	if (options->workload->tick == NULL && options->workload->ended == NULL)
-		put_key_number(indent, "ops_wanted", (double)options->ops);
+		pfs_json_count(json, "ops_wanted", options->ops);
 }
 
-static void put_hot(const struct pfs_run_result *result, const char *indent)
+static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
 {
-	put_key(indent, "hot");
-	(void)printf("[");
+	pfs_json_array(json, "hot");
+	pfs_json_lines(json);
 	for (uint32_t i = 0; i < result->hot_count; i++) {
 		const struct pfs_hot_line *hot = &result->hot[i];
-		(void)printf("%s\n%s {\"place\": ", i != 0 ? "," : "", indent);
-		put_text(hot->place);
-		(void)printf(", \"ns\": %llu, \"accesses\": %llu, \"ns_max\": %llu}",
-			     (unsigned long long)hot->ns, (unsigned long long)hot->accesses,
-			     (unsigned long long)hot->ns_max);
+		pfs_json_object(json, NULL);
+		pfs_json_text(json, "place", hot->place);
+		pfs_json_count(json, "ns", hot->ns);
+		pfs_json_count(json, "accesses", hot->accesses);
+		pfs_json_count(json, "ns_max", hot->ns_max);
+		pfs_json_end(json);
 	}
-	(void)printf("]");
+	pfs_json_end(json);
 }
 
-/* A seed may be any 64-bit number, which a double would round. */
-static void put_object(const struct pfs_run_options *options, const struct pfs_run_result *result,
-		       const char *indent)
+static void put_object(struct pfs_json *json, const struct pfs_run_options *options,
+		       const struct pfs_run_result *result)
 {
-	(void)printf("{\n%s\"simulated\": true", indent);
-	put_plan(options, indent);
-	put_key(indent, "seed");
-	(void)printf("%llu", (unsigned long long)result->seed);
+	pfs_json_object(json, NULL);
+	pfs_json_lines(json);
+	pfs_json_bool(json, "simulated", true);
+	put_plan(json, options);
+	pfs_json_count(json, "seed", result->seed);
 	for (uint32_t i = 0; i < result->count; i++)
-		put_key_number(indent, result->counters[i].name, result->counters[i].value);
+		put_number(json, result->counters[i].name, result->counters[i].value);
 	if (options->hot != 0)
-		put_hot(result, indent);
-	(void)printf("\n%.*s}", (int)strlen(indent) - 1, indent);
+		put_hot(json, result);
+	pfs_json_end(json);
 }
 
 static void write_json(const struct pfs_run_options *options, const struct pfs_run_result *results,
 		       uint32_t count)
 {
-	if (count > 1)
-		(void)printf("{\n \"simulated\": true,\n \"runs\": [\n  ");
-	for (uint32_t i = 0; i < count; i++) {
-		(void)printf("%s", i != 0 ? ",\n  " : "");
-		put_object(options, &results[i], count > 1 ? "   " : " ");
+	struct pfs_json json = { .out = stdout };
+	if (count == 1) {
+		put_object(&json, options, &results[0]);
+		return;
 	}
-	(void)printf("%s\n", count > 1 ? "\n ]\n}" : "");
+	pfs_json_object(&json, NULL);
+	pfs_json_lines(&json);
+	pfs_json_bool(&json, "simulated", true);
+	pfs_json_array(&json, "runs");
+	pfs_json_lines(&json);
+	for (uint32_t i = 0; i < count; i++)
+		put_object(&json, options, &results[i]);
+	pfs_json_end(&json);
+	pfs_json_end(&json);
 }
 
 static void write_head(const struct pfs_run_options *options, uint32_t runs)

@@ -101,16 +101,6 @@ bool pfs_costs_field(struct pfs_costs *costs, size_t at, const char **name, doub
 	return true;
 }
 
-void pfs_costs_write(const struct pfs_costs *costs, FILE *out)
-{
-	struct pfs_costs copy = *costs;
-	(void)fprintf(out, "{\n  \"name\": \"%s\",\n  \"costs\": {\n", costs->name);
-	for (size_t at = 0; at < ROWS; at++)
-		(void)fprintf(out, "    \"%s\": %.10g%s\n", rows[at].name,
-			      *value_at(&copy, &rows[at]), at + 1 < ROWS ? "," : "");
-	(void)fprintf(out, "  }\n}\n");
-}
-
 static bool find_preset(struct pfs_costs *costs, const char *name)
 {
 	for (size_t preset = 0; preset < PRESETS; preset++) {

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include <pfslab/status.h>
 
@@ -84,8 +83,5 @@ const char *pfs_costs_preset(size_t at);
 /* A field by its position: its name, unit range and value; false past the last one. For writers of
  * such files. */
 bool pfs_costs_field(struct pfs_costs *costs, size_t at, const char **name, double **value);
-
-/* Write the costs as such a file, which pfs_costs_find can read. */
-void pfs_costs_write(const struct pfs_costs *costs, FILE *out);
 
 #endif

@@ -21,7 +21,7 @@ OF_KIT = ("libbenchmark", "libhwloc15", "libstdc++6")
 OF_MEM = ("libsqlite3", "libmicrohttpd", "libdw1", "zlib1g")
 NEEDS = {"pfslab-kit": (("libc6", "libjansson4") + OF_KIT, OF_MEM),
          "pfs-check": (("libc6",), OF_KIT + OF_MEM + ("libjansson4",)),
-         "pfs-mem": (("libc6", "libjansson4") + OF_MEM, OF_KIT),
+         "pfs-mem": (("libc6",) + OF_MEM, OF_KIT + ("libjansson4",)),
          "pfslab-doc": ((), ("lib",))}
 WALK = """#include <pfslab/malloc.h>
 #include <stdio.h>

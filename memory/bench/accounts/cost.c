@@ -22,6 +22,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/now.h"
 #include "containers/atomic.h"
 
@@ -177,18 +178,18 @@ static void open_way(struct slice *slice, uint32_t way)
 	slice->key = pfs_memory_register(slice->books, "memory/cost/blocks");
 }
 
-static void print(const char *name, const struct options *options,
+static void print(struct pfs_json *json, const char *name, const struct options *options,
 		  struct times found[WAYS][ROUNDS_MAX], bool is_cpu)
 {
-	printf(", \"%s\": {", name);
+	pfs_json_object(json, name);
 	for (uint32_t way = 0; way < options->ways; way++) {
-		printf("%s\"%s\": [", way == 0 ? "" : ", ", ways[way]);
+		pfs_json_array(json, ways[way]);
 		for (uint32_t round = 0; round < options->rounds; round++)
-			printf("%s%.2f", round == 0 ? "" : ", ",
-			       is_cpu ? found[way][round].cpu_ns : found[way][round].ns);
-		printf("]");
+			pfs_json_fixed(json, NULL, 2,
+				       is_cpu ? found[way][round].cpu_ns : found[way][round].ns);
+		pfs_json_end(json);
 	}
-	printf("}");
+	pfs_json_end(json);
 }
 
 static void measure(const struct options *options)
@@ -202,11 +203,13 @@ static void measure(const struct options *options)
 			uint32_t way = (uint32_t)((i + round) % options->ways);
 			found[way][round] = run_slice(options, &slices[way], round + 1);
 		}
-	printf("{\"threads\": %u, \"foreign\": %s", options->threads,
-	       options->is_foreign ? "true" : "false");
-	print("ways", options, found, false);
-	print("cpu", options, found, true);
-	printf("}\n");
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "threads", options->threads);
+	pfs_json_bool(&json, "foreign", options->is_foreign);
+	print(&json, "ways", options, found, false);
+	print(&json, "cpu", options, found, true);
+	pfs_json_end(&json);
 	for (uint32_t way = 0; way < options->ways; way++)
 		pfs_memory_close(slices[way].books);
 }

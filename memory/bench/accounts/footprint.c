@@ -15,6 +15,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 
 #define THREADS_MAX 4096u
 #define INSTRUMENTS_MAX 1024u
@@ -103,10 +104,14 @@ int main(int argc, char **argv)
 	}
 	for (uint32_t i = 0; i < threads; i++)
 		begin_life(books, i, keys, instruments);
-	printf("{\"threads\": %u, \"instruments\": %u, \"box_bytes\": %llu, \"private_bytes\": "
-	       "%llu}\n",
-	       threads, instruments, (unsigned long long)file_bytes(pfs_memory_path(books)),
-	       (unsigned long long)(anonymous_bytes() - before));
+	uint64_t private_bytes = anonymous_bytes() - before; /* before the first output */
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "threads", threads);
+	pfs_json_count(&json, "instruments", instruments);
+	pfs_json_count(&json, "box_bytes", file_bytes(pfs_memory_path(books)));
+	pfs_json_count(&json, "private_bytes", private_bytes);
+	pfs_json_end(&json);
 	pfs_memory_close(books);
 	return pfs_command_end(line.program, 0);
 }

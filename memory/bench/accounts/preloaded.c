@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/now.h"
 #include "containers/atomic.h"
 
@@ -57,11 +58,15 @@ static int compare(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static void print(const char *name, double *times, uint32_t count)
+static void print(struct pfs_json *json, const char *name, double *times, uint32_t count)
 {
 	qsort(times, count, sizeof(*times), compare);
-	printf(", \"%s\": [%.2f, %.2f, %.2f, %.2f]", name, times[0], times[count / 10],
-	       times[count / 4], times[count / 2]);
+	pfs_json_array(json, name);
+	pfs_json_fixed(json, NULL, 2, times[0]);
+	pfs_json_fixed(json, NULL, 2, times[count / 10]);
+	pfs_json_fixed(json, NULL, 2, times[count / 4]);
+	pfs_json_fixed(json, NULL, 2, times[count / 2]);
+	pfs_json_end(json);
 	free(times);
 }
 
@@ -84,7 +89,7 @@ static void *pairs(void *opaque)
 	return NULL;
 }
 
-static void run_own(uint32_t threads)
+static void run_own(struct pfs_json *json, uint32_t threads)
 {
 	pthread_t handles[THREADS_MAX];
 	double *times = times_new(threads * slices);
@@ -95,7 +100,7 @@ static void run_own(uint32_t threads)
 			abort();
 	for (uint32_t i = 0; threads > 1 && i < threads; i++)
 		(void)pthread_join(handles[i], NULL);
-	print("pair", times, threads * slices);
+	print(json, "pair", times, threads * slices);
 }
 
 /* ---- foreign ---- */
@@ -138,7 +143,7 @@ static void *consume(void *opaque)
 	return NULL;
 }
 
-static void run_foreign(void)
+static void run_foreign(struct pfs_json *json)
 {
 	pthread_t producer, consumer;
 	double *mallocs = times_new(slices), *frees = times_new(slices);
@@ -147,8 +152,8 @@ static void run_foreign(void)
 		abort();
 	(void)pthread_join(producer, NULL);
 	(void)pthread_join(consumer, NULL);
-	print("malloc", mallocs, slices);
-	print("free", frees, slices);
+	print(json, "malloc", mallocs, slices);
+	print(json, "free", frees, slices);
 }
 
 /* ---- the command ---- */
@@ -179,11 +184,14 @@ int main(int argc, char **argv)
 					  "or foreign",
 					  argv[next]);
 	slices = wanted != 0 ? (uint32_t)wanted : is_own ? 200 : 20000;
-	printf("{\"way\": \"%s\", \"threads\": %u", argv[next], is_own ? (uint32_t)threads : 2);
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_text(&json, "way", argv[next]);
+	pfs_json_count(&json, "threads", is_own ? threads : 2);
 	if (is_own)
-		run_own((uint32_t)threads);
+		run_own(&json, (uint32_t)threads);
 	else
-		run_foreign();
-	printf("}\n");
+		run_foreign(&json);
+	pfs_json_end(&json);
 	return pfs_command_end(line.program, 0);
 }

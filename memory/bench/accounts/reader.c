@@ -33,6 +33,7 @@
 #include <pfslab/memory.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/now.h"
 #include "containers/atomic.h"
 #include "memory/box/reader.h"
@@ -280,27 +281,33 @@ static void open_books(void)
 	}
 }
 
-static void print_list(uint32_t list, const struct slice *slices, uint32_t rounds)
+static void print_list(struct pfs_json *json, uint32_t list, const struct slice *slices,
+		       uint32_t rounds)
 {
 	static const char *const lists[] = { "wall_ns", "cpu_ns", "rows_per_s", "rows_per_cpu_s" };
-	printf("%s\"%s\": [", list == 0 ? "" : ", ", lists[list]);
+	pfs_json_array(json, lists[list]);
 	for (uint32_t i = 0; i < rounds; i++)
-		printf("%s%.4f", i == 0 ? "" : ", ", slices[i].values[list]);
-	printf("]");
+		pfs_json_fixed(json, NULL, 4, slices[i].values[list]);
+	pfs_json_end(json);
 }
 
 static void print(struct slice slices[STATES][ROUNDS_MAX], uint32_t writers, uint32_t rounds,
 		  uint64_t bad)
 {
-	printf("{\"writers\": %u, \"rows\": %u, \"bad\": %llu, \"states\": {", writers,
-	       LIVES * INSTRUMENTS, (unsigned long long)bad);
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "writers", writers);
+	pfs_json_count(&json, "rows", LIVES * INSTRUMENTS);
+	pfs_json_count(&json, "bad", bad);
+	pfs_json_object(&json, "states");
 	for (int state = 0; state < STATES; state++) {
-		printf("%s\"%s\": {", state == 0 ? "" : ", ", names[state]);
+		pfs_json_object(&json, names[state]);
 		for (uint32_t list = 0; list < (state == ALONE ? 2 : 4); list++)
-			print_list(list, slices[state], rounds);
-		printf("}");
+			print_list(&json, list, slices[state], rounds);
+		pfs_json_end(&json);
 	}
-	printf("}}\n");
+	pfs_json_end(&json);
+	pfs_json_end(&json);
 }
 
 static uint64_t measure(struct slice found[STATES][ROUNDS_MAX], struct writer *writers,

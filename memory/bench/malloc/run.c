@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/command_line.h"
+#include "base/json.h"
 #include "base/now.h"
 
 struct wish {
@@ -102,21 +103,23 @@ static double watch(const struct wish *wish, int *status, struct rusage *usage)
 static bool report(const struct wish *wish, int status, const struct rusage *usage, double wall,
 		   double mean)
 {
-	int file = wish->out == NULL
-			   ? STDERR_FILENO
-			   : open(wish->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	bool good = file >= 0 &&
-		    dprintf(file,
-			    "{\"exit\": %d, \"signal\": %d, \"user_s\": %.6f, "
-			    "\"system_s\": %.6f, \"wall_s\": %.6f, \"peak_bytes\": %lld, "
-			    "\"mean_bytes\": %.0f, \"minor_faults\": %ld}\n",
-			    WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-			    WIFSIGNALED(status) ? WTERMSIG(status) : 0, seconds(usage->ru_utime),
-			    seconds(usage->ru_stime), wall, (long long)usage->ru_maxrss * 1024,
-			    mean, usage->ru_minflt) > 0;
-
-	if (file > STDERR_FILENO)
-		good = close(file) == 0 && good;
+	struct pfs_json json = { .out = wish->out == NULL ? stderr : fopen(wish->out, "we") };
+	bool good = json.out != NULL;
+	if (good) {
+		pfs_json_object(&json, NULL);
+		pfs_json_integer(&json, "exit", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+		pfs_json_integer(&json, "signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+		pfs_json_fixed(&json, "user_s", 6, seconds(usage->ru_utime));
+		pfs_json_fixed(&json, "system_s", 6, seconds(usage->ru_stime));
+		pfs_json_fixed(&json, "wall_s", 6, wall);
+		pfs_json_integer(&json, "peak_bytes", (int64_t)usage->ru_maxrss * 1024);
+		pfs_json_fixed(&json, "mean_bytes", 0, mean);
+		pfs_json_integer(&json, "minor_faults", usage->ru_minflt);
+		pfs_json_end(&json);
+		good = ferror(json.out) == 0;
+	}
+	if (good && wish->out != NULL)
+		good = fclose(json.out) == 0;
 	if (!good)
 		perror("pfs-malloc-run: the result cannot be written");
 	return good;

@@ -10,12 +10,12 @@
  * without. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/now.h"
 
 #define BLOCKS 512u
@@ -73,9 +73,12 @@ int main(int argc, char **argv)
 		uint64_t bytes = work((unsigned)depth, pairs);
 		cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 		ns = pfs_now_ns(CLOCK_MONOTONIC) - ns;
-		(void)printf("{\"cpu_ns\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"bytes\": %" PRIu64
-			     "}\n",
-			     cpu_ns, ns, bytes);
+		struct pfs_json json = { .out = stdout };
+		pfs_json_object(&json, NULL);
+		pfs_json_count(&json, "cpu_ns", cpu_ns);
+		pfs_json_count(&json, "ns", ns);
+		pfs_json_count(&json, "bytes", bytes);
+		pfs_json_end(&json);
 		(void)fflush(stdout);
 	}
 	return 0;

@@ -19,7 +19,8 @@ from=$top/memory/tool/profile
 clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-I "$top" -I "$top/include" -o "$folder/fuzz" "$top/memory/tests/profile/fuzz_test.c" \
 	"$from"/{collapsed,compare,dump,dump_line,dump_names,flame,flame_parts}.c \
-	"$from"/{heap,proto,text,tree}.c \
+	"$from"/{heap,proto,text,tree}.c "$top/memory/box/refuse.c" \
+	"$top/memory/tool/markup.c" \
 	-lm -lz || exit 1
 # The seeds: what the tests read.
 printf '%s\n' 'heap_v2/524288' '  t*: 2: 6 [0: 0]' '  t3: 2: 6 [0: 0]' '@ 0x10 0x2010 0x2020' \

@@ -1,5 +1,5 @@
 /*
- * answer.c - a request: through the door, to its document, and the answer with its headers.
+ * answer.c - checks a request, gets its document, and sends the answer.
  */
 #define _GNU_SOURCE
 #include "answer.h"
@@ -11,13 +11,13 @@
 #include "connection.h"
 #include "document.h"
 
-/* A request. The body grows up to what it may; a longer one is passed over, and refused. */
+/* A request. A body over the limit is read, but not kept, and refused. */
 struct request {
 	struct pfs_http_ask ask;
 	struct pfs_http_wait wait;
 	struct pfs_http_document *document;
 	size_t room;
-	unsigned refused; /* a status; 0: not */
+	unsigned refused; /* the status; 0: not refused */
 };
 
 /* ---- lines ---- */
@@ -27,7 +27,7 @@ static void free_line(void *opaque)
 	free(opaque);
 }
 
-/* A line, and a header more. */
+/* Answers with one line; header NULL: no further header. */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, const char *line,
 			   const char *header, const char *value)
 {
@@ -62,7 +62,7 @@ static const char *argument(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* The token of the page's address becomes a cookie, and leaves the address. */
+/* Moves the token from the page's address into a cookie. */
 static enum MHD_Result welcome(struct MHD_Connection *connection, const char *path)
 {
 	char cookie[PFS_HTTP_TOKEN_BYTES + 64];
@@ -123,7 +123,7 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 
 /* ---- what is asked ---- */
 
-/* False: it is no number. */
+/* False: not a number. */
 static bool take_number(const char *text, uint64_t *number)
 {
 	if (text == NULL)

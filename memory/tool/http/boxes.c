@@ -1,7 +1,7 @@
 /*
- * boxes.c - which boxes are served, and which of them a target means; connections to one.
+ * boxes.c - the boxes that are served, and the one that a target names.
  *
- * A target that somebody asks for is never taken for a file name: it is looked for in the list.
+ * A client's target is never used as a file name: it is looked up in the list.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -46,10 +46,8 @@ static bool list_named(struct pfs_box_list *list, struct pfs_message *message)
 {
 	memset(list, 0, sizeof(*list));
 	list->boxes = calloc((size_t)pfs_http.box_count, sizeof(*list->boxes));
-	if (list->boxes == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the boxes");
-		return false;
-	}
+	if (list->boxes == NULL)
+		return pfs_refuse(message, "no memory for the boxes");
 	for (int i = 0; i < pfs_http.box_count; i++) {
 		struct pfs_message why;
 		struct pfs_reader *reader = pfs_reader_open(pfs_http.boxes[i].path, &why);
@@ -93,7 +91,7 @@ static bool fits(const struct pfs_box_info *info, const char *target)
 	       (is_number(target) && strtoull(target, NULL, 10) == info->pid);
 }
 
-/* Of those that fit one that lives; "last" does not ask for that. The list has the newest first. */
+/* Of those that match, a living one is preferred, except for "last". The newest come first. */
 static const struct pfs_box_info *choose(const struct pfs_box_list *list, const char *target)
 {
 	const struct pfs_box_info *found = NULL;
@@ -119,36 +117,17 @@ bool pfs_http_find(const char *target, struct pfs_http_box *box, unsigned *statu
 		(void)snprintf(box->path, sizeof(box->path), "%s", info->path);
 		pfs_http_id(info->path, box->id);
 	} else if (list.refused != 0) {
-		*message = list.why; /* perhaps the one that is meant: of another version, cut */
+		*message = list.why; /* the target may be this file */
 		(void)pfs_one_line(message->text);
 	} else {
 		*status = MHD_HTTP_NOT_FOUND;
-		(void)snprintf(
-			message->text, sizeof(message->text),
-			target[0] == '\0'
-				? "there is not a box: 'pfs-mem run' creates one%s"
-				: "no box has the target '%.60s': /api/boxes lists the boxes",
-			target);
-		(void)pfs_one_line(message->text);
+		(void)pfs_refuse(message,
+				 target[0] == '\0'
+					 ? "there is no box: 'pfs-mem run' creates one%s"
+					 : "no box has the target '%.60s': /api/boxes lists the "
+					   "boxes",
+				 target);
 	}
 	pfs_box_list_free(&list);
 	return box->path[0] != '\0';
-}
-
-sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message)
-{
-	sqlite3 *db = NULL;
-	if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for SQLite");
-		(void)sqlite3_close(db);
-		return NULL;
-	}
-	if (pfs_sql_attach(db, box->path, message) == SQLITE_OK) {
-		if (sqlite3_exec(db, "SELECT pfs_mem_hold(1)", NULL, NULL, NULL) == SQLITE_OK)
-			return db;
-		(void)snprintf(message->text, sizeof(message->text), "%s", sqlite3_errmsg(db));
-		(void)pfs_one_line(message->text);
-	}
-	(void)sqlite3_close(db);
-	return NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * connection.c - the connections that there are, and the deadline of each.
+ * connection.c - the open connections, and their deadlines.
  */
 #define _GNU_SOURCE
 #include "connection.h"
@@ -12,7 +12,7 @@
 struct connection {
 	struct connection *next, **at;
 	int socket;
-	uint64_t deadline_ns; /* UINT64_MAX: a worker has it */
+	uint64_t deadline_ns; /* UINT64_MAX: a worker makes its answer */
 };
 
 static struct {
@@ -48,7 +48,7 @@ static void begin(struct MHD_Connection *connection, void **context)
 	struct connection *self = calloc(1, sizeof(*self));
 	if (self == NULL || info == NULL) {
 		free(self);
-		return; /* then libmicrohttpd's own timeout is its only one */
+		return; /* only libmicrohttpd's own timeout applies */
 	}
 	self->socket = info->connect_fd;
 	self->deadline_ns = pfs_now_ns(CLOCK_MONOTONIC) + PFS_HTTP_DEADLINE_NS;

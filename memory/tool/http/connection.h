@@ -1,21 +1,21 @@
 /*
- * connection.h - the connections that there are, and the deadline of each.
+ * connection.h - the open connections, and their deadlines.
  */
 #ifndef PFS_MEM_HTTP_CONNECTION_H
 #define PFS_MEM_HTTP_CONNECTION_H
 
 #include "http.h"
 
-/* Its request is complete, and a worker's now: no deadline. */
+/* Its request is complete and with a worker: no deadline. */
 void pfs_http_works(struct MHD_Connection *connection);
-/* Its answer is on the way: the client has so long to take it. */
+/* Its answer is being sent: the client's deadline begins. */
 void pfs_http_answered(struct MHD_Connection *connection);
 
 /* What libmicrohttpd calls for a connection that begins or ends. */
 void pfs_http_notice(void *opaque, struct MHD_Connection *connection, void **context,
 		     enum MHD_ConnectionNotificationCode what);
-/* Ends those that are past their deadline: libmicrohttpd ends with who says nothing, and this with
- * who says a byte now and then. */
+/* Ends those that are past their deadline. libmicrohttpd ends idle ones; this ends those that send
+ * a byte now and then. */
 void pfs_http_sweep(void);
 
 #endif

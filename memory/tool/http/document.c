@@ -1,9 +1,9 @@
 /*
- * document.c - documents, who waits for them, and the two threads that make them: one for what
- * is quick, one for what looks up names, so that a question for numbers waits for no name.
+ * document.c - documents, the requests that wait for them, and the two threads that make them.
+ * One thread makes the quick ones; the other looks up names, so numbers never wait for names.
  *
- * Everything shared is under one lock, but for how many bytes there are: that changes where
- * libmicrohttpd ends with a response, in any of its calls.
+ * One lock protects everything shared, except the count of bytes: that has its own lock, because
+ * libmicrohttpd may free a response in any of its calls.
  */
 #define _GNU_SOURCE
 #include "document.h"
@@ -18,7 +18,7 @@
 struct pfs_http_document {
 	struct pfs_http_document *next;
 	struct pfs_http_ask ask;
-	unsigned references; /* the list's, the worker's, and of who asked */
+	unsigned references; /* of the list, the worker and the requests */
 	bool is_begun, is_ready;
 	uint64_t made_ns;
 	unsigned status;
@@ -98,7 +98,7 @@ static void sent(void *opaque)
 	free(self);
 }
 
-/* One line instead of the document. */
+/* Replaces the document by one line. */
 static void put_refusal(struct buffer *buffer, const struct pfs_message *message)
 {
 	char line[sizeof(message->text) + 2];
@@ -123,12 +123,13 @@ static bool write_it(const struct pfs_http_ask *ask, struct buffer *buffer, unsi
 	if (to != NULL)
 		(void)fclose(to);
 	if (buffer->is_full)
-		(void)snprintf(message->text, sizeof(message->text),
-			       "the answer exceeds %u MiB: request less (limit=, offset=), or use "
-			       "pfs-mem on the command line",
-			       PFS_HTTP_DOCUMENT_BYTES >> 20);
+		(void)pfs_refuse(
+			message,
+			"the answer exceeds %u MiB: request less (limit=, offset=), or use "
+			"pfs-mem on the command line",
+			PFS_HTTP_DOCUMENT_BYTES >> 20);
 	else if (!fine && !is_refused)
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the answer");
+		(void)pfs_refuse(message, "no memory for the answer");
 	return fine;
 }
 
@@ -150,7 +151,7 @@ static void make(struct pfs_http_document *self)
 		put_refusal(&buffer, &message);
 	self->status = fine ? MHD_HTTP_OK : status;
 	if (buffer.text == NULL)
-		buffer.text = malloc(1); /* fine, and nothing to say */
+		buffer.text = malloc(1); /* an empty document is fine */
 	if (cls == NULL || buffer.text == NULL) {
 		free(cls);
 		free(buffer.text);
@@ -216,7 +217,7 @@ static struct pfs_http_document *find(const struct pfs_http_ask *ask)
 	return NULL;
 }
 
-/* As many as are begun may become as large as one may be. */
+/* Assumes that each begun document grows to its limit. */
 static bool has_room(void)
 {
 	int64_t bytes = add_bytes(0);
@@ -281,7 +282,7 @@ void pfs_documents_sweep(void)
 
 /* ---- workers ---- */
 
-/* The oldest that nobody makes yet. */
+/* The oldest that is not begun. */
 static struct pfs_http_document *next_work(bool is_slow)
 {
 	struct pfs_http_document *found = NULL;
@@ -328,7 +329,7 @@ bool pfs_documents_begin(void)
 {
 	static char slow;
 	pthread_t thread;
-	/* One heap for all threads: what one frees, the others use. */
+	/* One heap for all threads, so that they reuse each other's memory. */
 	(void)mallopt(M_ARENA_MAX, 1);
 	(void)mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	return pthread_create(&thread, NULL, work, NULL) == 0 &&

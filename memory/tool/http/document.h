@@ -1,5 +1,5 @@
 /*
- * document.h - what is sent: made once by a worker, and shared by all who ask for it within a
+ * document.h - documents, each made once by a worker and shared by all requests for it within a
  * second.
  */
 #ifndef PFS_MEM_HTTP_DOCUMENT_H
@@ -9,7 +9,7 @@
 
 struct pfs_http_document;
 
-/* Who waits for one; stays where it is until it has it, or asked again. */
+/* A waiting request. It must not move until it has the document, or asks again. */
 struct pfs_http_wait {
 	struct pfs_http_wait *next;
 	struct MHD_Connection *connection;
@@ -19,20 +19,20 @@ enum pfs_http_got {
 	PFS_GOT_DOCUMENT, /* *document, to be dropped */
 	PFS_GOT_TO_WAIT,  /* the connection sleeps; *document, to be dropped, is ready when it
 			   * wakes */
-	PFS_GOT_REFUSED   /* too much is on its way: no *document */
+	PFS_GOT_REFUSED   /* too many bytes are being sent: no *document */
 };
 
-/* Workers begin. False: no threads. */
+/* Starts the workers. False: no threads. */
 bool pfs_documents_begin(void);
-/* ask->body becomes the document's, unless it is refused. wait: of the connection that asks. */
+/* The document takes ask->body, unless it is refused. wait: of the asking connection. */
 enum pfs_http_got pfs_document_get(struct pfs_http_ask *ask, struct pfs_http_wait *wait,
 				   struct pfs_http_document **document);
 struct MHD_Response *pfs_document_response(struct pfs_http_document *self, unsigned *status);
 void pfs_document_drop(struct pfs_http_document *self);
-/* What is older than a second, and nobody waits for, goes. */
+/* Drops documents older than a second for which no request waits. */
 void pfs_documents_sweep(void);
 
-/* Room for so many bytes of requests' bodies, or given back where bytes are below zero. */
+/* Reserves bytes for bodies of requests; gives them back if bytes is negative. */
 bool pfs_bodies_take(int64_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * door.c - who may ask: the Host that a browser says, and the token.
+ * door.c - checks the Host header and the token.
  *
- * A page of another site may have a browser ask this server by a name of that site which was bound
- * to 127.0.0.1 meanwhile; the browser says that name as Host, and is refused here.
+ * Against DNS rebinding: a page of another site may rebind the site's name to 127.0.0.1 and let a
+ * browser ask this server. The browser sends that name as Host, and is refused here.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 struct pfs_http_server pfs_http;
 
-/* The host of "host:port", "[host]:port", "host". False: it is neither. */
+/* The host of "host:port", "[host]:port" or "host". False: none of these. */
 static bool split(const char *host, char *name, size_t name_bytes)
 {
 	bool has_brackets = host[0] == '[';
@@ -33,7 +33,7 @@ static bool split(const char *host, char *name, size_t name_bytes)
 	return true;
 }
 
-/* Of numbers; AF_UNSPEC: it has none. */
+/* The family of a numeric address; AF_UNSPEC: not numeric. */
 static struct sockaddr_storage address_of(const char *name)
 {
 	struct sockaddr_storage storage = { .ss_family = AF_UNSPEC };
@@ -72,7 +72,7 @@ bool pfs_http_host_fine(const char *host)
 	if (strcasecmp(name, "localhost") == 0)
 		return true;
 	struct sockaddr_storage said = address_of(name);
-	/* A number cannot be bound to another address. */
+	/* A numeric address cannot be rebound. */
 	if (said.ss_family != AF_UNSPEC &&
 	    (is_any(&pfs_http.bound) || pfs_is_of_this_machine((struct sockaddr *)&said)))
 		return true;

@@ -1,13 +1,12 @@
 /*
- * http.h - what the parts of the server know of each other.
+ * http.h - what the parts of the server share.
  *
- * One thread of libmicrohttpd talks to all clients and never waits for a box: what is asked becomes
- * a document (document.h), made by a worker, and who asked sleeps meanwhile. Who asks for the same
- * within a second gets the same document, so a box is looked at once a second for each kind of
- * document, however many ask.
+ * One thread of libmicrohttpd talks to all clients and never waits for a box. A worker makes the
+ * document that a request asks for (document.h); the request sleeps meanwhile. Requests for one
+ * document within a second share it, so each kind of document reads a box at most once a second.
  *
- * What bounds it: PFS_HTTP_CONNECTIONS_MAX connections, each with a deadline and one request of
- * bounded size; documents of bounded size, all that are not yet sent included. Beyond: 503.
+ * Bounds: PFS_HTTP_CONNECTIONS_MAX connections, each with a deadline and one request of bounded
+ * size; the bytes of all documents that are not yet sent. A request beyond these gets 503.
  */
 #ifndef PFS_MEM_HTTP_H
 #define PFS_MEM_HTTP_H
@@ -39,11 +38,11 @@
 
 /* ---- what is asked ---- */
 
-/* Who may put a document into a frame, and what it may do. */
+/* The Content-Security-Policy of a document. */
 enum pfs_http_policy {
 	PFS_POLICY_DATA, /* nothing */
 	PFS_POLICY_PAGE, /* style, scripts and frames of this server */
-	PFS_POLICY_FRAME /* style and scripts in itself; belongs to nobody, and reaches nothing */
+	PFS_POLICY_FRAME /* its own style and scripts, in a sandbox without origin */
 };
 
 struct pfs_http_ask;
@@ -118,19 +117,16 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 				       enum pfs_http_policy policy,
 				       MHD_ContentReaderFreeCallback done, void *opaque);
 
-/* ---- a connection to the box, as SQL ---- */
-
-/* All statements of it see one moment. NULL: as message says. */
-sqlite3 *pfs_http_tables(const struct pfs_http_box *box, struct pfs_message *message);
-
 /* Was the program started with a heap profile? */
 bool pfs_http_has_profile(const struct pfs_http_box *box);
 
 /* ---- kinds of documents ---- */
 
-#define PFS_HTTP_MAKES(name)                                                                \
-	bool name(const struct pfs_http_ask *ask, const struct pfs_http_box *box, FILE *to, \
-		  unsigned *status, struct pfs_message *message)
+#define PFS_HTTP_MAKES(name)                                                 \
+	bool name(PFS_HTTP_PERHAPS const struct pfs_http_ask *ask,           \
+		  PFS_HTTP_PERHAPS const struct pfs_http_box *box, FILE *to, \
+		  PFS_HTTP_PERHAPS unsigned *status, PFS_HTTP_PERHAPS struct pfs_message *message)
+#define PFS_HTTP_PERHAPS __attribute__((unused)) /* not every kind needs it */
 PFS_HTTP_MAKES(pfs_http_page);
 PFS_HTTP_MAKES(pfs_http_style);
 PFS_HTTP_MAKES(pfs_http_script);

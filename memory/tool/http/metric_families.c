@@ -8,109 +8,89 @@
 
 #include "metrics.h"
 
-#define OF_INSTRUMENT              \
-	PFS_METRIC_INSTRUMENTS,    \
-	{                          \
-		"instrument", NULL \
-	}
-#define OF_OWNER              \
-	PFS_METRIC_TRACE,     \
-	{                     \
-		"owner", NULL \
-	}
-#define OF_ARENA                \
-	PFS_METRIC_ARENAS,      \
-	{                       \
-		"arena", "pool" \
-	}
-#define OF_ACCOUNT             \
-	PFS_METRIC_ACCOUNTS,   \
-	{                      \
-		"user", "host" \
-	}
+/* The labels of each answer: its first columns. */
+static const char *const labels[PFS_METRIC_ANSWERS][2] = {
+	[PFS_METRIC_INSTRUMENTS] = { "instrument" },
+	[PFS_METRIC_ACCOUNTS] = { "user", "host" },
+	[PFS_METRIC_OS] = { "name", "part_of" },
+	[PFS_METRIC_ARENAS] = { "arena", "pool" },
+	[PFS_METRIC_TRACE] = { "owner" },
+	[PFS_METRIC_LOST] = { "what" },
+};
 
 /* clang-format off */
 static const struct pfs_metric metrics[] = {
-	{ "pfs_memory_instrument_bytes", false,
-	  "Bytes in use, by instrument: the library or subsystem that allocated them.",
-	  OF_INSTRUMENT, 1 },
-	{ "pfs_memory_instrument_high_bytes", false,
-	  "The most bytes that were in use, by instrument.", OF_INSTRUMENT, 2 },
-	{ "pfs_memory_instrument_blocks", false, "Blocks in use, by instrument.", OF_INSTRUMENT,
-	  3 },
-	{ "pfs_memory_instrument_allocated_bytes", true, "Bytes allocated, by instrument.",
-	  OF_INSTRUMENT, 4 },
-	{ "pfs_memory_instrument_freed_bytes", true, "Bytes freed, by instrument.", OF_INSTRUMENT,
-	  5 },
-	{ "pfs_memory_instrument_allocations", true, "Allocations, by instrument.", OF_INSTRUMENT,
-	  6 },
-	{ "pfs_memory_account_bytes", false,
-	  "Bytes in use, by account: a pool of threads, or user and host.", OF_ACCOUNT, 2 },
-	{ "pfs_memory_account_high_bytes", false,
-	  "The most bytes that were in use, by account: the sum over instruments.", OF_ACCOUNT, 3 },
-	{ "pfs_memory_account_blocks", false, "Blocks in use, by account.", OF_ACCOUNT, 4 },
-	{ "pfs_memory_account_allocated_bytes", true, "Bytes allocated, by account.", OF_ACCOUNT,
-	  5 },
-	{ "pfs_memory_account_freed_bytes", true, "Bytes freed, by account.", OF_ACCOUNT, 6 },
-	{ "pfs_memory_os_bytes", false,
-	  "Parts of the resident set: all that are part of resident add up to it.",
-	  PFS_METRIC_OS, { "name", "part_of" }, 2 },
-	{ "pfs_memory_arena_allocated_bytes", false,
+	{ "pfs_memory_instrument_bytes", false, PFS_METRIC_INSTRUMENTS, 1,
+	  "Bytes in use, by instrument: the library or subsystem that allocated them." },
+	{ "pfs_memory_instrument_high_bytes", false, PFS_METRIC_INSTRUMENTS, 2,
+	  "The most bytes that were in use, by instrument." },
+	{ "pfs_memory_instrument_blocks", false, PFS_METRIC_INSTRUMENTS, 3,
+	  "Blocks in use, by instrument." },
+	{ "pfs_memory_instrument_allocated_bytes", true, PFS_METRIC_INSTRUMENTS, 4,
+	  "Bytes allocated, by instrument." },
+	{ "pfs_memory_instrument_freed_bytes", true, PFS_METRIC_INSTRUMENTS, 5,
+	  "Bytes freed, by instrument." },
+	{ "pfs_memory_instrument_allocations", true, PFS_METRIC_INSTRUMENTS, 6,
+	  "Allocations, by instrument." },
+	{ "pfs_memory_account_bytes", false, PFS_METRIC_ACCOUNTS, 2,
+	  "Bytes in use, by account: a pool of threads, or user and host." },
+	{ "pfs_memory_account_high_bytes", false, PFS_METRIC_ACCOUNTS, 3,
+	  "The most bytes that were in use, by account: the sum over instruments." },
+	{ "pfs_memory_account_blocks", false, PFS_METRIC_ACCOUNTS, 4,
+	  "Blocks in use, by account." },
+	{ "pfs_memory_account_allocated_bytes", true, PFS_METRIC_ACCOUNTS, 5,
+	  "Bytes allocated, by account." },
+	{ "pfs_memory_account_freed_bytes", true, PFS_METRIC_ACCOUNTS, 6,
+	  "Bytes freed, by account." },
+	{ "pfs_memory_os_bytes", false, PFS_METRIC_OS, 2,
+	  "Parts of the resident set: all that are part of resident add up to it." },
+	{ "pfs_memory_arena_allocated_bytes", false, PFS_METRIC_ARENAS, 2,
 	  "Bytes of blocks taken from an arena of the allocator, including those in threads' "
-	  "rings.",
-	  OF_ARENA, 2 },
-	{ "pfs_memory_arena_cached_bytes", false,
-	  "Bytes in the rings of an arena's threads, including blocks of other "
-	  "arenas.", OF_ARENA, 3 },
-	{ "pfs_memory_arena_active_bytes", false, "Bytes of an arena's pages that hold blocks.",
-	  OF_ARENA, 4 },
-	{ "pfs_memory_arena_resident_bytes", false,
-	  "Bytes of an arena's pages that hold blocks, or are free and not yet "
-	  "purged.", OF_ARENA, 5 },
-	{ "pfs_memory_arena_mapped_bytes", false, "Bytes of an arena's address space.",
-	  OF_ARENA, 6 },
-	{ "pfs_memory_arena_retained_bytes", false,
-		"Bytes of an arena's address space that have no memory.", OF_ARENA,
-	  7 },
-	{ "pfs_memory_arena_threads", false, "Threads that allocate from an arena.", OF_ARENA, 8 },
-	{ "pfs_memory_trace_own_bytes", false, "Bytes that an owner of the memory trace holds.",
-	  OF_OWNER, 1 },
-	{ "pfs_memory_trace_bytes", false, "Bytes of an owner and all below it.", OF_OWNER,
-	  2 },
-	{ "pfs_memory_trace_high_bytes", false, "The most bytes of an owner and all below it.",
-	  OF_OWNER, 3 },
-	{ "pfs_memory_trace_limit_bytes", false,
-		"The limit of an owner in bytes; none: no limit.", OF_OWNER,
-	  4 },
-	{ "pfs_memory_trace_refused", true, "Requests that a limit refused.", OF_OWNER, 5 },
-	{ "pfs_memory_lost", true, "What was not counted, because the box was full.",
-	  PFS_METRIC_LOST, { "what", NULL }, 1 },
-	{ "pfs_memory_box_living", false, "1: the program lives.", PFS_METRIC_BOX, { NULL, NULL },
-	  0 },
-	{ "pfs_memory_box_pid", false, "The process of the box.", PFS_METRIC_BOX, { NULL, NULL },
-	  1 },
-	{ "pfs_memory_box_uptime_seconds", false, "How long the program has run, or ran.",
-	  PFS_METRIC_BOX, { NULL, NULL }, 2 },
-	{ "pfs_memory_box_ticks", true, "Ticks written into the history.",
-	  PFS_METRIC_BOX, { NULL, NULL }, 3 },
-	{ "pfs_memory_box_threads", false, "Running threads.", PFS_METRIC_BOX, { NULL, NULL },
-	  4 },
-	{ "pfs_memory_box_cells", false, "Cells: one for each instrument of a thread or account.",
-	  PFS_METRIC_BOX, { NULL, NULL }, 5 },
-	{ "pfs_memory_profile_active", false, "1: the heap profile takes samples.",
-	  PFS_METRIC_PROFILE, { NULL, NULL }, 0 },
-	{ "pfs_memory_profile_interval_bytes", false, "Mean bytes between two samples.",
-	  PFS_METRIC_PROFILE, { NULL, NULL }, 1 },
-	{ "pfs_memory_profile_samples", false, "Sampled blocks in use.", PFS_METRIC_PROFILE,
-	  { NULL, NULL }, 2 },
-	{ "pfs_memory_profile_bytes", false, "Bytes in use, estimated from the samples.",
-	  PFS_METRIC_PROFILE, { NULL, NULL }, 3 },
-	{ "pfs_memory_profile_stacks", false, "Distinct stacks of the samples.",
-	  PFS_METRIC_PROFILE, { NULL, NULL }, 4 },
+	  "rings." },
+	{ "pfs_memory_arena_cached_bytes", false, PFS_METRIC_ARENAS, 3,
+	  "Bytes in the rings of an arena's threads, including blocks of other arenas." },
+	{ "pfs_memory_arena_active_bytes", false, PFS_METRIC_ARENAS, 4,
+	  "Bytes of an arena's pages that hold blocks." },
+	{ "pfs_memory_arena_resident_bytes", false, PFS_METRIC_ARENAS, 5,
+	  "Bytes of an arena's pages that hold blocks, or are free and not yet purged." },
+	{ "pfs_memory_arena_mapped_bytes", false, PFS_METRIC_ARENAS, 6,
+	  "Bytes of an arena's address space." },
+	{ "pfs_memory_arena_retained_bytes", false, PFS_METRIC_ARENAS, 7,
+	  "Bytes of an arena's address space that have no memory." },
+	{ "pfs_memory_arena_threads", false, PFS_METRIC_ARENAS, 8,
+	  "Threads that allocate from an arena." },
+	{ "pfs_memory_trace_own_bytes", false, PFS_METRIC_TRACE, 1,
+	  "Bytes that an owner of the memory trace holds." },
+	{ "pfs_memory_trace_bytes", false, PFS_METRIC_TRACE, 2,
+	  "Bytes of an owner and all below it." },
+	{ "pfs_memory_trace_high_bytes", false, PFS_METRIC_TRACE, 3,
+	  "The most bytes of an owner and all below it." },
+	{ "pfs_memory_trace_limit_bytes", false, PFS_METRIC_TRACE, 4,
+	  "The limit of an owner in bytes; none: no limit." },
+	{ "pfs_memory_trace_refused", true, PFS_METRIC_TRACE, 5, "Requests that a limit refused." },
+	{ "pfs_memory_lost", true, PFS_METRIC_LOST, 1,
+	  "What was not counted, because the box was full." },
+	{ "pfs_memory_box_living", false, PFS_METRIC_BOX, 0, "1: the program lives." },
+	{ "pfs_memory_box_pid", false, PFS_METRIC_BOX, 1, "The process of the box." },
+	{ "pfs_memory_box_uptime_seconds", false, PFS_METRIC_BOX, 2,
+	  "How long the program has run, or ran." },
+	{ "pfs_memory_box_ticks", true, PFS_METRIC_BOX, 3, "Ticks written into the history." },
+	{ "pfs_memory_box_threads", false, PFS_METRIC_BOX, 4, "Running threads." },
+	{ "pfs_memory_box_cells", false, PFS_METRIC_BOX, 5,
+	  "Cells: one for each instrument of a thread or account." },
+	{ "pfs_memory_profile_active", false, PFS_METRIC_PROFILE, 0,
+	  "1: the heap profile takes samples." },
+	{ "pfs_memory_profile_interval_bytes", false, PFS_METRIC_PROFILE, 1,
+	  "Mean bytes between two samples." },
+	{ "pfs_memory_profile_samples", false, PFS_METRIC_PROFILE, 2, "Sampled blocks in use." },
+	{ "pfs_memory_profile_bytes", false, PFS_METRIC_PROFILE, 3,
+	  "Bytes in use, estimated from the samples." },
+	{ "pfs_memory_profile_stacks", false, PFS_METRIC_PROFILE, 4,
+	  "Distinct stacks of the samples." },
 };
 /* clang-format on */
 
-/* A label's value: three letters are escaped; other control characters are none of text. */
+/* The format escapes three characters; '?' replaces other control characters. */
 static void put_label(FILE *to, const char *name, const char *value)
 {
 	(void)fprintf(to, "%s=\"", name);
@@ -137,10 +117,9 @@ static void put_sample(FILE *to, const struct pfs_metric *metric, const struct p
 	put_label(to, "box", box->id);
 	(void)fputc(',', to);
 	put_label(to, "program", box->program);
-	for (unsigned i = 0; i < 2 && metric->labels[i] != NULL; i++) {
-		const char *text = pfs_answer_at(answer, row, i)->text;
+	for (unsigned i = 0; i < 2 && labels[metric->answer][i] != NULL; i++) {
 		(void)fputc(',', to);
-		put_label(to, metric->labels[i], text == NULL ? "" : text);
+		put_label(to, labels[metric->answer][i], pfs_text_at(answer, row, i));
 	}
 	(void)fprintf(to, "} %" PRId64 "\n", value->number);
 }
@@ -150,7 +129,7 @@ void pfs_metrics_write(const struct pfs_metric_box *boxes, size_t count, bool op
 {
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		const struct pfs_metric *metric = &metrics[i];
-		/* OpenMetrics has a counter's name without the end of its samples'. */
+		/* OpenMetrics names a counter without the suffix of its samples. */
 		const char *end = metric->is_counter && !open_metrics ? "_total" : "";
 		(void)fprintf(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, end,
 			      metric->help, metric->name, end,

@@ -1,5 +1,5 @@
 /*
- * metrics.c - what Prometheus is told: asked of each box that lives, or of the one that is named.
+ * metrics.c - answers for /metrics, from each living box or from the named one.
  */
 #define _GNU_SOURCE
 #include "metrics.h"
@@ -38,7 +38,7 @@ static const char *const queries[PFS_METRIC_ANSWERS] = {
 		"SELECT ifnull(CAST(ARENA AS TEXT), '(others)'), ifnull(POOL, ''), "
 		"ALLOCATED_BYTES, CACHED_BYTES, ACTIVE_BYTES, RESIDENT_BYTES, MAPPED_BYTES, "
 		"RETAINED_BYTES, THREADS FROM memory_arenas",
-	/* An owner's sum has those below it, so those that have most are no others' parts. */
+	/* An owner's sum includes those below it: the rest needs no row of its own. */
 	[PFS_METRIC_TRACE] =
 		"SELECT ifnull(PARENT || '/', '') || NAME, OWN_BYTES, SUM_BYTES, HIGH_BYTES, "
 		"LIMIT_BYTES, REFUSED FROM memory_trace ORDER BY SUM_BYTES DESC, 1 LIMIT %u",
@@ -51,7 +51,7 @@ static const char *const queries[PFS_METRIC_ANSWERS] = {
 static bool ask_tables(struct pfs_metric_box *self, const struct pfs_http_box *box, unsigned names,
 		       struct pfs_message *message)
 {
-	sqlite3 *db = pfs_http_tables(box, message);
+	sqlite3 *db = pfs_tables_open(box->path, message);
 	bool fine = db != NULL;
 	for (int i = 0; fine && i < PFS_METRIC_ANSWERS; i++)
 		if (queries[i] != NULL)
@@ -61,7 +61,7 @@ static bool ask_tables(struct pfs_metric_box *self, const struct pfs_http_box *b
 	return fine;
 }
 
-/* A row of numbers, as if it had been asked for. */
+/* A row of numbers that did not come from a query. */
 static bool keep(struct pfs_answer *answer, const int64_t *numbers, size_t count)
 {
 	answer->values = calloc(count, sizeof(*answer->values));
@@ -139,7 +139,7 @@ static bool take(struct pfs_metric_box *self, const struct pfs_box_info *info, u
 	return false;
 }
 
-/* Which are told of: the one that is named; else those that live, or were named at the start. */
+/* The named one; else living ones, and those named when the server started. */
 static bool is_wanted(const struct pfs_http_ask *ask, const struct pfs_http_box *box,
 		      const struct pfs_box_info *info)
 {
@@ -163,7 +163,6 @@ PFS_HTTP_MAKES(pfs_http_metrics)
 	struct pfs_http_box wanted = { .path = "" };
 	struct pfs_box_list list;
 	size_t count = 0, all = 0, refused;
-	(void)box;
 	if (ask->target[0] != '\0' && !pfs_http_find(ask->target, &wanted, status, message))
 		return false;
 	struct pfs_metric_box *boxes = calloc(PFS_METRIC_BOXES_MAX, sizeof(*boxes));

@@ -1,5 +1,5 @@
 /*
- * metrics.h - what /metrics is made of: answers of each box, and families over all of them.
+ * metrics.h - parts of /metrics: answers of each box, and families over all boxes.
  */
 #ifndef PFS_MEM_HTTP_METRICS_H
 #define PFS_MEM_HTTP_METRICS_H
@@ -7,7 +7,7 @@
 #include "http.h"
 
 #define PFS_METRIC_BOXES_MAX 32u
-#define PFS_METRIC_NAMES_MAX 256u   /* instruments of a box, and accounts; the others are one sum */
+#define PFS_METRIC_NAMES_MAX 256u   /* instruments and accounts of a box; the others are one sum */
 #define PFS_METRIC_SERIES_MAX 1024u /* of all boxes */
 
 enum pfs_metric_answer {
@@ -27,14 +27,13 @@ struct pfs_metric_box {
 	struct pfs_answer answers[PFS_METRIC_ANSWERS];
 };
 
-/* A family: of each row of an answer a sample. */
+/* A family: one sample for each row of an answer. */
 struct pfs_metric {
 	const char *name; /* without _total */
 	bool is_counter;
-	const char *help;
 	enum pfs_metric_answer answer;
-	const char *labels[2]; /* of the answer's first columns; NULL: none */
-	unsigned column;       /* of the value; NULL there: no sample */
+	unsigned column; /* of the value; NULL there: no sample */
+	const char *help;
 };
 
 /* All families. False: no memory. */

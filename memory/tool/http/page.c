@@ -1,6 +1,5 @@
 /*
- * page.c - the page: the report's figures of one box, all programs above them, and what makes it
- * stay open.
+ * page.c - the page: a list of programs, and the report's figures of one box, which it renews.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -37,11 +36,10 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 		living += list->boxes[i].is_live;
 	(void)fprintf(to,
 		      "<details%s id=\"programs\"><summary>Programs: %zu living, %zu dead"
-		      "</summary><table><tr><th>program</th><th>process</th><th>state</th>"
-		      "</tr>",
+		      "</summary><table><tr><th>program</th><th>process</th><th>state</th></tr>",
 		      list->count > 1 && list->count <= 5 ? " open" : "", living,
 		      list->count - living);
-	/* First those that live. */
+	/* Living ones first. */
 	for (int is_live = 1; is_live >= 0; is_live--)
 		for (size_t i = 0; i < list->count && shown < PFS_HTTP_BOXES_SHOWN; i++) {
 			if (list->boxes[i].is_live != is_live)
@@ -67,22 +65,7 @@ static void put_programs(FILE *to, const struct pfs_box_list *list, const char *
 
 /* ---- the page ---- */
 
-static void put_head(FILE *to, const struct pfs_report *report)
-{
-	const char *program = pfs_report_head(report, "Pfs_box_program");
-	const char *slash = strrchr(program, '/');
-	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ",
-		    to);
-	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to,
-		      " (%s)</title>\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
-		      "<script defer src=\"/page.js\"></script>\n"
-		      "<script defer src=\"/live.js\"></script></head>\n<body>\n",
-		      pfs_report_head(report, "Pfs_box_pid"));
-}
-
-/* Not in what is renewed: it is made when it is first seen, and stays as it was clicked to. */
+/* Outside the part that is renewed: it is loaded when first seen, and keeps its zoom. */
 static void put_flame(FILE *to, const struct pfs_http_box *box)
 {
 	const char *id = box->id;
@@ -125,8 +108,6 @@ static void put_links(FILE *to, const char *id)
 PFS_HTTP_MAKES(pfs_http_page)
 {
 	struct pfs_box_list list;
-	(void)ask;
-	(void)status;
 	struct pfs_report *report = pfs_report_take(box->path, message);
 	if (report == NULL)
 		return false;
@@ -134,17 +115,19 @@ PFS_HTTP_MAKES(pfs_http_page)
 		pfs_report_free(report);
 		return false;
 	}
-	put_head(to, report);
-	(void)fputs("<nav>", to);
+	pfs_report_put_title(report, to);
+	(void)fputs("<link rel=\"stylesheet\" href=\"/page.css\">\n"
+		    "<script defer src=\"/page.js\"></script>\n"
+		    "<script defer src=\"/live.js\"></script></head>\n<body>\n<nav>",
+		    to);
 	put_programs(to, &list, box->id);
 	(void)fputs("<a href=\"#where\">where it was allocated</a>"
 		    "<label hidden><input type=\"checkbox\" id=\"follow\"> renew each 5 s</label>"
 		    "</nav>\n<main>\n",
 		    to);
 	bool fine = pfs_report_write_body(report, to);
-	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
-	fine &= pfs_report_write_json(report, to);
-	(void)fputs("</script>\n", to);
+	(void)fputs("</main>\n", to);
+	fine &= pfs_report_put_data(report, to);
 	put_flame(to, box);
 	put_links(to, box->id);
 	(void)fputs("</body></html>\n", to);
@@ -155,27 +138,15 @@ PFS_HTTP_MAKES(pfs_http_page)
 
 PFS_HTTP_MAKES(pfs_http_style)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fprintf(to, "%s%s", pfs_page_css, pfs_live_css) > 0;
 }
 
 PFS_HTTP_MAKES(pfs_http_script)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fputs(pfs_page_js, to) >= 0;
 }
 
 PFS_HTTP_MAKES(pfs_http_live_script)
 {
-	(void)ask;
-	(void)box;
-	(void)status;
-	(void)message;
 	return fputs(pfs_live_js, to) >= 0;
 }

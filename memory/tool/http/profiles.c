@@ -1,9 +1,9 @@
 /*
- * profiles.c - the heap profile for jeprof, go tool pprof, and profilers that pull; names for those
- * who have addresses alone; a flame graph.
+ * profiles.c - the heap profile for jeprof, go tool pprof and pull-based profilers; names for
+ * addresses; a flame graph.
  *
- * Whoever asks has no file of the program, so names are looked up here: in a document of its own
- * thread, because that takes longer than numbers do.
+ * The client lacks the program's files, so names are looked up here, in the thread for slow
+ * documents.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -59,15 +59,14 @@ static bool put_document(const struct pfs_http_box *box, const struct pfs_docume
 	return fine;
 }
 
-/* The dialect that jeprof, google-pprof and go tool pprof read; they ask for names then. */
+/* The format of jeprof, google-pprof and go tool pprof, which then ask for names. */
 PFS_HTTP_MAKES(pfs_http_heap_text)
 {
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_TEXT };
-	(void)ask;
 	return put_document(box, &options, to, status, message);
 }
 
-/* With names, and whose a block is: pprof's own format, gzipped. */
+/* pprof's own format, gzipped, with names and owners. */
 PFS_HTTP_MAKES(pfs_http_heap_proto)
 {
 	const struct pfs_document_options options = { .kind = ask->as_text ? PFS_DOCUMENT_TEXT
@@ -87,7 +86,7 @@ PFS_HTTP_MAKES(pfs_http_collapsed)
 
 /* ---- names ---- */
 
-/* One line, and no "--" in it, which joins names of functions that are inlined. */
+/* One line without "--", which joins the names of inlined functions. */
 static void put_name(FILE *to, const char *name)
 {
 	for (; *name != '\0'; name++) {
@@ -101,7 +100,7 @@ static void put_names(FILE *to, const struct pfs_heap *heap, uint32_t location)
 {
 	char text[NAME_BYTES];
 	uint32_t lines = heap->locations[location].line_count;
-	/* The outermost first, as jeprof has inlined functions. */
+	/* The outermost first, as jeprof expects. */
 	for (uint32_t i = lines == 0 ? 1 : lines; i-- > 0;) {
 		put_name(to, pfs_heap_frame_name(heap, location, i, text, sizeof(text)));
 		(void)fputs(i > 0 ? "--" : "", to);
@@ -141,8 +140,8 @@ static uint32_t find_at(const struct pfs_heap *heap, const uint32_t *order, uint
 										  : PFS_HEAP_NONE;
 }
 
-/* A call is asked for by an address in it; by where it returns to, as google-pprof does; or, of the
- * innermost one, a byte before what the document says, as go tool pprof does. */
+/* Clients ask by an address in the call; by the return address (google-pprof); or, for the
+ * innermost call, by one byte less than the document says (go tool pprof). */
 static uint32_t find(const struct pfs_heap *heap, const uint32_t *order, uint64_t pc)
 {
 	uint32_t found = find_at(heap, order, pc);
@@ -151,7 +150,7 @@ static uint32_t find(const struct pfs_heap *heap, const uint32_t *order, uint64_
 	return found != PFS_HEAP_NONE ? found : find_at(heap, order, pc - 1);
 }
 
-/* "0x12+0x34": a line "address name" for each, as it was said. */
+/* "0x12+0x34": one line "address name" for each, with the address as it was written. */
 static bool answer_all(const struct pfs_http_ask *ask, struct pfs_heap *heap, FILE *to)
 {
 	uint32_t *order = sorted(heap);
@@ -160,7 +159,7 @@ static bool answer_all(const struct pfs_http_ask *ask, struct pfs_heap *heap, FI
 		char *end;
 		uint64_t pc = strtoull(at, &end, 16);
 		if (*at != '0' || at[1] != 'x' || end <= at + 2) {
-			at++; /* between two addresses; no more is asked of what that is */
+			at++; /* between two addresses anything is accepted */
 			continue;
 		}
 		uint32_t location = find(heap, order, pc);
@@ -187,11 +186,9 @@ PFS_HTTP_MAKES(pfs_http_symbols)
 	return fine;
 }
 
-/* The program, and what it was started with; a box does not say where arguments ended. */
+/* The program and its command line; a box does not record where arguments end. */
 PFS_HTTP_MAKES(pfs_http_cmdline)
 {
-	(void)ask;
-	(void)status;
 	struct pfs_reader *reader = pfs_reader_open(box->path, message);
 	if (reader == NULL)
 		return false;

@@ -1,5 +1,5 @@
 /*
- * response.c - a response with the headers that all have.
+ * response.c - a response with the common headers.
  */
 #include "http.h"
 
@@ -25,7 +25,7 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 		{ "Referrer-Policy", "no-referrer" },
 		{ "Cross-Origin-Resource-Policy", "same-origin" },
 		{ "Cache-Control", "no-store" },
-		/* One request each: so a connection has one deadline. */
+		/* One request per connection, which needs one deadline. */
 		{ "Connection", "close" },
 	};
 	for (size_t i = 0; self != NULL && i < sizeof(headers) / sizeof(headers[0]); i++)

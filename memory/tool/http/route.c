@@ -1,5 +1,5 @@
 /*
- * route.c - from a path to the kind of document.
+ * route.c - finds the kind of document for a path.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define JSON "application/json"
 #define TEXT "text/plain; charset=utf-8"
-#define PROTO "application/octet-stream" /* gzipped by itself, whatever is accepted */
+#define PROTO "application/octet-stream" /* gzipped, whatever Accept-Encoding says */
 
 static const struct pfs_http_route routes[] = {
 	{ "", "text/html; charset=utf-8", PFS_POLICY_PAGE, false, false, true, pfs_http_page },
@@ -25,7 +25,7 @@ static const struct pfs_http_route routes[] = {
 	{ "api/tables/", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_table },
 	{ "flame", "text/html; charset=utf-8", PFS_POLICY_FRAME, true, false, true,
 	  pfs_http_flame },
-	/* As gperftools' servers have them, and as Go's have them. */
+	/* The paths of gperftools' servers, and of Go's. */
 	{ "pprof/heap", TEXT, PFS_POLICY_DATA, true, false, true, pfs_http_heap_text },
 	{ "pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
 	{ "pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
@@ -36,7 +36,7 @@ static const struct pfs_http_route routes[] = {
 	{ "api/history", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_history },
 };
 
-/* What is behind a path that ends in / is the name. */
+/* A route that ends in / is followed by a name. */
 static bool fits(const struct pfs_http_route *route, const char *path, struct pfs_http_ask *ask)
 {
 	size_t length = strlen(route->path);

@@ -1,5 +1,5 @@
 /*
- * serve.c - the server's beginning, and its thread that ends what is overdue.
+ * serve.c - starts the server, and the thread that ends overdue connections.
  */
 #define _GNU_SOURCE
 #include "serve.h"
@@ -34,12 +34,6 @@ static void *sweep(void *opaque)
 
 /* ---- beginning ---- */
 
-static bool refuse(struct pfs_message *message, const char *what)
-{
-	(void)snprintf(message->text, sizeof(message->text), "--http: %s", what);
-	return false;
-}
-
 static bool take_token(const char *path, struct pfs_message *message)
 {
 	if (path == NULL)
@@ -52,14 +46,13 @@ static bool take_token(const char *path, struct pfs_message *message)
 	    pfs_http.token[strspn(pfs_http.token, "abcdefghijklmnopqrstuvwxyz0123456789-._~"
 						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0')
 		return true;
-	(void)snprintf(message->text, sizeof(message->text),
-		       "--token-file '%.120s': give 16 to "
-		       "%u letters, digits, or -._~ in its first line",
-		       path, (unsigned)sizeof(pfs_http.token) - 2);
-	return false;
+	return pfs_refuse(message,
+			  "--token-file '%.120s': give 16 to %u letters, digits, or -._~ in its "
+			  "first line",
+			  path, (unsigned)sizeof(pfs_http.token) - 2);
 }
 
-/* Which boxes they are, is said once: last may be another one by then. */
+/* Targets are resolved once: 'last' may change later. */
 static bool take_targets(const struct pfs_http_options *options, struct pfs_message *message)
 {
 	pfs_http.is_all = options->target_count == 0;
@@ -72,13 +65,11 @@ static bool take_targets(const struct pfs_http_options *options, struct pfs_mess
 		pfs_http_id(box->path, box->id);
 		pfs_reader_close(reader);
 		for (int other = 0; other + 1 < pfs_http.box_count; other++)
-			if (strcmp(pfs_http.boxes[other].id, box->id) == 0) {
-				(void)snprintf(
-					message->text, sizeof(message->text),
+			if (strcmp(pfs_http.boxes[other].id, box->id) == 0)
+				return pfs_refuse(
+					message,
 					"--http: target '%.100s' was given twice: give it once",
 					options->targets[i]);
-				return false;
-			}
 	}
 	return true;
 }
@@ -121,7 +112,7 @@ bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *
 		return false;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (!begin_threads(listener))
-		return refuse(message, "no threads for it");
+		return pfs_refuse(message, "--http: the system refused a thread");
 	say_where();
 	return true;
 }

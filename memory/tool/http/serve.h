@@ -10,13 +10,13 @@
 
 struct pfs_http_options {
 	const char *address;        /* HOST:PORT in numbers; port 0: a free one, as stderr says */
-	const char *token_file;     /* NULL: whoever is on this machine, and nobody else */
+	const char *token_file;     /* NULL: clients on this machine only */
 	const char *const *targets; /* as pfs_reader_open has them */
 	int target_count;           /* 0: all boxes of the folder, also those to come */
 };
 
 /*
- * pfs_http_begin - threads of the server answer from now on, until the process ends.
+ * pfs_http_begin - start the server's threads, which run until the process ends.
  *
  * The caller has blocked the signals that it waits for. Called once.
  * Returns   false: nothing is served, as message says.

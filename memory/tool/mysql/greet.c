@@ -22,7 +22,7 @@
 
 static const char plugin[] = "mysql_native_password";
 
-/* Bytes that are no 0, for clients read the scramble as text. */
+/* Without a 0 byte: clients read the scramble as text. */
 static bool draw_scramble(uint8_t scramble[PFS_MYSQL_SCRAMBLE])
 {
 	if (getrandom(scramble, PFS_MYSQL_SCRAMBLE, 0) != (ssize_t)PFS_MYSQL_SCRAMBLE)
@@ -54,14 +54,14 @@ static void send_greeting(struct pfs_mysql *self, const uint8_t *scramble)
 	pfs_mysql_flush(self);
 }
 
-/* What a client says of itself. Offsets are checked: nothing beyond the packet is read. */
+/* The client's handshake response. Offsets are checked: nothing is read beyond the packet. */
 struct answer {
 	const uint8_t *proof;
 	size_t proof_bytes;
 	const char *schema, *plugin; /* "": none */
 };
 
-/* The text at *at, which goes behind its 0; NULL: it does not end in the packet. */
+/* The text at *at; *at moves behind its 0. NULL: it does not end in the packet. */
 static const char *take_text(const struct pfs_mysql *self, size_t *at)
 {
 	const char *text = (const char *)self->in + *at;
@@ -98,7 +98,7 @@ static bool take_answer(struct pfs_mysql *self, struct answer *answer)
 	return true;
 }
 
-/* Another way of proof was used: ask for this one. */
+/* The client used another method: ask for this one. */
 static bool ask_again(struct pfs_mysql *self, const uint8_t *scramble, struct answer *answer)
 {
 	pfs_mysql_begin(self);

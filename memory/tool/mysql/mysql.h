@@ -39,7 +39,7 @@ struct pfs_mysql {
 	uint8_t *out;                          /* packets that are not yet sent */
 	size_t out_bytes, out_room, out_begin; /* begin of the packet that is being made */
 	sqlite3 *db;
-	uint64_t query_end_ns; /* of the clock that only goes on */
+	uint64_t query_end_ns; /* of the monotonic clock */
 	uint64_t queries;
 	struct pfs_prepared *prepared; /* statements that the client has not closed */
 	unsigned prepared_count;
@@ -72,15 +72,15 @@ pfs_mysql_error(struct pfs_mysql *self, unsigned code, const char *state, const 
 
 /* ---- a connection ---- */
 
-/* The greeting, and who it is. password NULL: anybody. False: refused, and said so. */
+/* Greets and authenticates. password NULL: anybody. False: the client was refused. */
 bool pfs_mysql_greet(struct pfs_mysql *self, const char *password);
 void pfs_sha1(const void *bytes, size_t count, uint8_t digest[20]);
 
 /* A query, to its last packet. */
 void pfs_mysql_query(struct pfs_mysql *self, const char *text);
-/* A query made ready; NULL: it was answered, by OK or an error. */
+/* Prepares a query. NULL: already answered, by OK or an error. */
 sqlite3_stmt *pfs_mysql_compile(struct pfs_mysql *self, const char *text);
-/* What it gives, to the last packet; rows as text or binary. */
+/* Its whole result; rows as text or binary. */
 void pfs_mysql_answer(struct pfs_mysql *self, sqlite3_stmt *statement, bool is_binary);
 /* Its columns and the packet that ends them. */
 void pfs_mysql_columns(struct pfs_mysql *self, sqlite3_stmt *statement, bool has_row);
@@ -92,14 +92,14 @@ void pfs_mysql_stmt_execute(struct pfs_mysql *self);
 void pfs_mysql_stmt_reset(struct pfs_mysql *self);
 void pfs_mysql_stmt_close(struct pfs_mysql *self);     /* no answer */
 void pfs_mysql_stmt_long_data(struct pfs_mysql *self); /* no answer */
-/* All of them go. */
+/* Frees all of them. */
 void pfs_mysql_forget(struct pfs_mysql *self);
 
 /* ---- others ---- */
 
 bool pfs_mysql_use(struct pfs_mysql *self, const char *schema);
 void pfs_mysql_fields(struct pfs_mysql *self, const char *table);
-/* Functions of MySQL, variables, and what a client may not do. */
+/* Adds MySQL's functions and information_schema. */
 int pfs_mysql_prepare(struct pfs_mysql *self);
 
 /*
@@ -123,7 +123,7 @@ struct pfs_word {
 	size_t bytes;
 	char kind; /* 'w'ord, 's'tring, 'q'uoted name, '@' variable, 'p'unctuation; 0: the end */
 };
-/* The word at *at, behind spaces and comments; *at goes behind it. */
+/* The next word at *at, after spaces and comments; *at moves behind it. */
 struct pfs_word pfs_word_next(const char **at);
 bool pfs_word_is(struct pfs_word word, const char *text);
 /* Its text: strings and quoted names without their quotes. For sqlite3_free. */

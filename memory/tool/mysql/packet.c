@@ -105,7 +105,7 @@ void pfs_mysql_end(struct pfs_mysql *self)
 		return;
 	size_t bytes = self->out_bytes - self->out_begin - 4;
 	uint8_t *head = self->out + self->out_begin;
-	if (bytes >= 0xFFFFFF) { /* no value is as long: see the limits of SQLite's that are set */
+	if (bytes >= 0xFFFFFF) { /* impossible: SQLite's limits bound values */
 		self->has_failed = true;
 		return;
 	}

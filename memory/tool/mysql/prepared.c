@@ -3,7 +3,7 @@
  *
  * Parameters are values of SQLite's. There are no cursors: all rows come with EXECUTE, which the
  * protocol allows a server; parts of values that are sent ahead (SEND_LONG_DATA) are refused at
- * EXECUTE, for that command has no answer.
+ * EXECUTE, because SEND_LONG_DATA has no answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,9 +91,7 @@ static bool count_parameters(struct pfs_mysql *self, struct pfs_prepared *one)
 		one->parameters += name == NULL;
 		if (name != NULL && name[0] != '@') {
 			pfs_mysql_error(self, 1064, "42000",
-					"You have an error in your SQL syntax "
-					"near '%.80s'",
-					name);
+					"You have an error in your SQL syntax near '%.80s'", name);
 			return false;
 		}
 	}
@@ -216,7 +214,7 @@ static uint64_t take_length(struct rest *rest)
 	       : first == 0xFC ? take_number(rest, 2)
 	       : first == 0xFD ? take_number(rest, 3)
 	       : first == 0xFE ? take_number(rest, 8)
-			       : UINT64_MAX; /* nothing is as long: the packet is short then */
+			       : UINT64_MAX; /* longer than any packet, so it is refused as short */
 }
 
 static int bind_integer(sqlite3_stmt *statement, int i, struct rest *rest, unsigned bytes,
@@ -313,7 +311,7 @@ static int bind_value(sqlite3_stmt *statement, int i, struct rest *rest, const u
 	}
 }
 
-/* The types stay from one EXECUTE to the next, until the client says others. */
+/* The types stay until an EXECUTE gives others. */
 static bool take_types(struct pfs_prepared *one, struct rest *rest)
 {
 	const uint8_t *types;

@@ -26,7 +26,7 @@ static int is_too_late(void *opaque)
 
 /* ---- columns ---- */
 
-/* By what the table says, else by the first row's value. */
+/* From the table's declaration, else from the first row's value. */
 static unsigned type_of(sqlite3_stmt *statement, int column, bool has_row)
 {
 	const char *declared = sqlite3_column_decltype(statement, column);
@@ -141,7 +141,7 @@ static void put_error(struct pfs_mysql *self, int code, const char *text)
 
 #define COLUMNS_MAX 200 /* a limit of SQLite's that is set */
 
-/* Each value has its column's type, which the first row decided; false: one does not fit it. */
+/* The first row decides the type of each column. False: a value does not fit it. */
 static bool put_binary(struct pfs_mysql *self, sqlite3_stmt *statement, const uint8_t *types)
 {
 	int columns = sqlite3_column_count(statement);

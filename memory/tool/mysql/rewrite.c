@@ -67,7 +67,7 @@ static void put_variable(struct rewriting *self, struct pfs_word word)
 	sqlite3_free(name);
 }
 
-/* A schema's name and the dot behind it go; those of information_schema become other names. */
+/* Drops a schema's name and its dot; tables of information_schema get other names. */
 static bool put_schema(struct rewriting *self, struct pfs_word word)
 {
 	const char *behind = self->at;
@@ -93,7 +93,7 @@ static bool put_schema(struct rewriting *self, struct pfs_word word)
 static void put_word(struct rewriting *self, struct pfs_word word)
 {
 	char *text = NULL;
-	/* What words stand together stays together: 1.5, a.b, <=. */
+	/* Adjacent words stay adjacent: 1.5, a.b, <=. */
 	bool touches = word.text[word.bytes] != '\0' &&
 		       strchr(" \t\r\n#/-'\"`@", word.text[word.bytes]) == NULL;
 	if (word.kind == '@') {

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +53,6 @@ struct visitor {
 	struct pfs_mysql mysql;
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct pfs_message *message,
-							 const char *format, ...)
-{
-	va_list list;
-	va_start(list, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, list);
-	va_end(list);
-	(void)pfs_one_line(message->text);
-	return false;
-}
-
 /* ---- a connection ---- */
 
 /* What queries may do: read, and change rows of the tables that can be changed. */
@@ -80,7 +68,7 @@ static int authorize(void *opaque, int action, const char *one, const char *two,
 	case SQLITE_RECURSIVE:
 	case SQLITE_UPDATE:
 	case SQLITE_DELETE:
-	case SQLITE_INSERT: /* the tables refuse it in their own words */ return SQLITE_OK;
+	case SQLITE_INSERT: /* refused by the tables */ return SQLITE_OK;
 	case SQLITE_PRAGMA: return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 		return strcasecmp(two, "load_extension") == 0 ||
@@ -96,13 +84,13 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 {
 	struct pfs_mysql *mysql = &self->mysql;
 	if (sqlite3_open(":memory:", &mysql->db) != SQLITE_OK)
-		return refuse(message, "no memory");
-	/* Before there are views: they are in what this empties. */
+		return pfs_refuse(message, "no memory");
+	/* Before the views exist: this drops them. */
 	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
 		return false;
 	if (pfs_mysql_prepare(mysql) != SQLITE_OK)
-		return refuse(message, "no memory");
+		return pfs_refuse(message, "no memory");
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_COLUMN, 200);
 	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_VARIABLE_NUMBER, 1000);
@@ -165,7 +153,7 @@ static void converse(struct visitor *self)
 	if (!fine)
 		return;
 	if (!open_tables(self, &message)) {
-		/* As the answer to the first command, for none is asked for before. */
+		/* It answers the first command: clients read no answer before it. */
 		if (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S))
 			pfs_mysql_error(mysql, 1105, "HY000", "%s", message.text);
 		pfs_mysql_flush(mysql);
@@ -197,7 +185,7 @@ static void *visit(void *opaque)
 	struct visitor *self = opaque;
 	struct server *server = self->server;
 	converse(self);
-	/* Before the client sees the end, for its next connection may be at once. */
+	/* Before the client sees the end: it may reconnect at once. */
 	(void)pthread_mutex_lock(&server->lock);
 	server->connections--;
 	(void)pthread_mutex_unlock(&server->lock);
@@ -284,16 +272,15 @@ static bool listen_at(struct server *self, const char *text, struct pfs_message 
 }
 
 bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
-		     struct pfs_message *message)
+		     const sigset_t *ends, struct pfs_message *message)
 {
 	static char password[PASSWORD_MAX];
 	static char path[PFS_READER_PATH_BYTES];
 	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
-	sigset_t ends;
 	if (password_file != NULL &&
 	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
 		return false;
-	/* Which box it is, is said once: last may be another one by then. */
+	/* The target is resolved once: 'last' may change later. */
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader == NULL)
 		return false;
@@ -301,14 +288,10 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	pfs_reader_close(reader);
 	server.target = path;
 	server.password = password_file == NULL ? NULL : password;
-	(void)sigemptyset(&ends);
-	(void)sigaddset(&ends, SIGINT);
-	(void)sigaddset(&ends, SIGTERM);
-	(void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
-	server.signals = signalfd(-1, &ends, SFD_CLOEXEC);
+	server.signals = signalfd(-1, ends, SFD_CLOEXEC);
 	if (server.signals < 0)
-		return refuse(message, "signals: %s", strerror(errno));
+		return pfs_refuse(message, "signals: %s", strerror(errno));
 	if (!listen_at(&server, address, message))
 		return false;
 	serve(&server);

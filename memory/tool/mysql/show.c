@@ -6,12 +6,12 @@
 
 #include "mysql.h"
 
-/* What stands behind the words that say what is shown. All for sqlite3_free; NULL: not there. */
+/* The clauses of a SHOW. All for sqlite3_free; NULL: absent. */
 struct rest {
 	char *table;  /* FROM or IN */
 	char *schema; /* the second FROM, or in front of the table's name */
 	char *like;
-	bool is_odd; /* there is more that is not understood */
+	bool is_odd; /* there is a clause that is not understood */
 };
 
 static void take_from(const char **at, struct rest *rest)
@@ -72,7 +72,7 @@ static void free_rest(struct rest *rest)
 	sqlite3_free(rest->like);
 }
 
-/* " AND column LIKE 'x'", or nothing. */
+/* " AND column LIKE 'x'", or nothing. %z frees it. */
 static char *and_like(const char *column, const struct rest *rest)
 {
 	if (rest->like == NULL)
@@ -83,75 +83,45 @@ static char *and_like(const char *column, const struct rest *rest)
 static char *show_tables(struct pfs_mysql *self, const struct rest *rest, bool full)
 {
 	const char *schema = rest->table != NULL ? rest->table : self->schema;
-	char *like = and_like("NAME", rest), *query = NULL;
-	if (schema[0] == '\0')
-		pfs_mysql_error(self, 1046, "3D000", "No database selected");
-	else
-		query = sqlite3_mprintf("SELECT NAME AS \"Tables_in_%w\"%s FROM tables WHERE "
-					"TABLE_SCHEMA = lower('%q')%s ORDER BY NAME",
-					schema, full ? ", TABLE_TYPE AS Table_type" : "", schema,
-					like);
-	sqlite3_free(like);
-	return query;
+	if (schema[0] != '\0')
+		return sqlite3_mprintf("SELECT NAME AS \"Tables_in_%w\"%s FROM tables WHERE "
+				       "TABLE_SCHEMA = lower('%q')%z ORDER BY NAME",
+				       schema, full ? ", TABLE_TYPE AS Table_type" : "", schema,
+				       and_like("NAME", rest));
+	pfs_mysql_error(self, 1046, "3D000", "No database selected");
+	return NULL;
 }
 
 static char *show_columns(const struct rest *rest)
 {
-	char *like = and_like("name", rest);
-	char *query = sqlite3_mprintf(
+	return sqlite3_mprintf(
 		"SELECT name AS Field, lower(type) AS Type, CASE \"notnull\" WHEN 1 THEN 'NO' "
 		"ELSE 'YES' END AS \"Null\", '' AS \"Key\", NULL AS \"Default\", '' AS Extra FROM "
-		"pragma_table_info('%q') WHERE 1%s",
-		rest->table == NULL ? "" : rest->table, like);
-	sqlite3_free(like);
-	return query;
-}
-
-static char *show_status(const struct rest *rest)
-{
-	char *like = and_like("VARIABLE_NAME", rest);
-	char *query = sqlite3_mprintf("SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS "
-				      "Value FROM global_status WHERE 1%s",
-				      like);
-	sqlite3_free(like);
-	return query;
-}
-
-static char *show_variables(const struct rest *rest)
-{
-	char *all = pfs_mysql_variables(), *like = and_like("name", rest);
-	char *query = sqlite3_mprintf("SELECT name AS Variable_name, CAST(value AS TEXT) AS Value "
-				      "FROM (%s) WHERE 1%s",
-				      all, like);
-	sqlite3_free(all);
-	sqlite3_free(like);
-	return query;
-}
-
-static char *show_databases(const struct rest *rest)
-{
-	char *like = and_like("SCHEMA_NAME", rest);
-	char *query = sqlite3_mprintf("SELECT SCHEMA_NAME AS \"Database\" FROM (SELECT SCHEMA_NAME "
-				      "FROM information_schema_schemata UNION SELECT "
-				      "'information_schema') WHERE 1%s ORDER BY 1",
-				      like);
-	sqlite3_free(like);
-	return query;
+		"pragma_table_info('%q') WHERE 1%z",
+		rest->table == NULL ? "" : rest->table, and_like("name", rest));
 }
 
 /* NULL: no such thing is shown. */
 static char *show(struct pfs_mysql *self, struct pfs_word what, const struct rest *rest, bool full)
 {
 	if (pfs_word_is(what, "databases") || pfs_word_is(what, "schemas"))
-		return show_databases(rest);
+		return sqlite3_mprintf(
+			"SELECT SCHEMA_NAME AS \"Database\" FROM (SELECT SCHEMA_NAME "
+			"FROM information_schema_schemata UNION SELECT "
+			"'information_schema') WHERE 1%z ORDER BY 1",
+			and_like("SCHEMA_NAME", rest));
 	if (pfs_word_is(what, "tables"))
 		return show_tables(self, rest, full);
 	if ((pfs_word_is(what, "columns") || pfs_word_is(what, "fields")) && rest->table != NULL)
 		return show_columns(rest);
 	if (pfs_word_is(what, "status"))
-		return show_status(rest);
+		return sqlite3_mprintf("SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS "
+				       "Value FROM global_status WHERE 1%z",
+				       and_like("VARIABLE_NAME", rest));
 	if (pfs_word_is(what, "variables"))
-		return show_variables(rest);
+		return sqlite3_mprintf("SELECT name AS Variable_name, CAST(value AS TEXT) AS Value "
+				       "FROM (%z) WHERE 1%z",
+				       pfs_mysql_variables(), and_like("name", rest));
 	if (pfs_word_is(what, "warnings") || pfs_word_is(what, "errors"))
 		return sqlite3_mprintf("SELECT '' AS Level, 0 AS Code, '' AS Message LIMIT 0");
 	if (pfs_word_is(what, "processlist"))
@@ -184,9 +154,7 @@ char *pfs_mysql_show(struct pfs_mysql *self, const char *text)
 		rest = take_rest(at);
 		if (rest.is_odd)
 			pfs_mysql_error(self, 1064, "42000",
-					"You have an error in your SQL syntax "
-					"near '%.80s'",
-					at);
+					"You have an error in your SQL syntax near '%.80s'", at);
 		else
 			query = show(self, what, &rest, full);
 	}

@@ -77,60 +77,48 @@ static void result_text(sqlite3_context *context, const char *text)
 		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-static void do_database(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_database)
 {
 	const struct pfs_mysql *self = sqlite3_user_data(context);
-	(void)argc;
-	(void)argv;
 	result_text(context, self->schema);
 }
 
-static void do_user(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_user)
 {
 	const struct pfs_mysql *self = sqlite3_user_data(context);
 	char text[2 * PFS_MYSQL_NAME_MAX + 2];
-	(void)argc;
-	(void)argv;
 	(void)snprintf(text, sizeof(text), "%s@%s", self->user, self->host);
 	result_text(context, text);
 }
 
-static void do_version(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_version)
 {
-	(void)argc;
-	(void)argv;
 	result_text(context, PFS_SQL_VERSION);
 }
 
-static void do_connection_id(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_connection_id)
 {
 	const struct pfs_mysql *self = sqlite3_user_data(context);
-	(void)argc;
-	(void)argv;
 	sqlite3_result_int64(context, self->id);
 }
 
-static void do_unix_timestamp(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_unix_timestamp)
 {
-	(void)argc;
-	(void)argv;
 	sqlite3_result_int64(context, (sqlite3_int64)time(NULL));
 }
 
-static void do_now(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_now)
 {
 	char text[64] = "";
 	struct tm parts;
 	time_t now = time(NULL);
-	(void)argc;
-	(void)argv;
 	if (localtime_r(&now, &parts) != NULL)
 		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
 	result_text(context, text);
 }
 
 /* NULL if one is. */
-static void do_concat(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_concat)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	for (int i = 0; i < argc; i++) {
@@ -146,9 +134,8 @@ static void do_concat(sqlite3_context *context, int argc, sqlite3_value **argv)
 	sqlite3_free(whole);
 }
 
-static void do_if(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(do_if)
 {
-	(void)argc;
 	sqlite3_result_value(context, sqlite3_value_double(argv[0]) != 0 ? argv[1] : argv[2]);
 }
 

@@ -1,12 +1,13 @@
 /*
- * collapsed.c - a line a stack: its names from the root to the leaf, and bytes. Of a comparison two
- * numbers, before and now, as the tools of differences take them.
+ * collapsed.c - one line per stack: its names from the root to the leaf, and bytes. A comparison
+ * has two numbers, before and now, as differential tools expect.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats.h"
+#include "memory/box/reader.h"
 
 static void put_name(const char *name, FILE *out)
 {
@@ -41,10 +42,8 @@ bool pfs_write_collapsed(const struct pfs_heap *heap, const struct pfs_document_
 		double now, base;
 	} *sums = calloc(heap->stack_count + 1, sizeof(*sums));
 	double carry = 0, base_carry = 0;
-	if (sums == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
-		return false;
-	}
+	if (sums == NULL)
+		return pfs_refuse(message, "no memory for the profile");
 	for (uint32_t i = 0; i < heap->entry_count; i++) {
 		const struct pfs_heap_entry *entry = &heap->entries[i];
 		sums[entry->stack].now += options->of_total ? entry->now.total_bytes

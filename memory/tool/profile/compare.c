@@ -1,6 +1,6 @@
 /*
- * compare.c - one profile's entries taken into another: to compare two moments; and to leave out
- * the allocator's own frames, which dumps of other allocators begin with.
+ * compare.c - copies entries between profiles: to compare two moments, and to remove the
+ * allocator's own frames from dumps of other allocators.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct import {
 	struct pfs_heap *to;
 	const struct pfs_heap *from;
 	uint32_t *modules;   /* of from: in to */
-	uint32_t *locations; /* likewise; PFS_HEAP_NONE: not yet */
+	uint32_t *locations; /* the same; PFS_HEAP_NONE: not yet */
 };
 
 /* ---- files and addresses ---- */
@@ -146,7 +146,7 @@ static void forget_owners(struct pfs_heap *heap)
 void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 {
 	struct import import = { .to = heap, .from = base };
-	/* A dump does not say whose they are. */
+	/* A dump does not name owners. */
 	bool by_stack = heap->is_dump || base->is_dump, fine = begin(&import);
 	if (by_stack)
 		forget_owners(heap);
@@ -184,7 +184,7 @@ static bool is_allocating(const char *name)
 		has_prefix = strncmp(name, prefixes[i], length) == 0;
 	}
 	name += has_prefix ? length : 0;
-	/* Bare "alloc" and "new" are anybody's. */
+	/* Plain "alloc" and "new" are names of any program. */
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(name, calls[i]) == 0)
 			return has_prefix ||

@@ -10,8 +10,7 @@
 
 char *pfs_demangled(const char *name)
 {
-	/* A name of C that begins like a mangled one is none. Of Rust's, the hash at the end is
-	 * left out. */
+	/* A C name can begin like a mangled one. Rust's names lose the hash at their end. */
 	if (name[0] != '_' || strlen(name) > 16384)
 		return NULL;
 	return cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);

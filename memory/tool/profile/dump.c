@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "memory/box/reader.h"
 
 static bool take_sign(const char **at, const char *end, char sign)
 {
@@ -292,8 +293,7 @@ struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *pa
 			     .message = message,
 			     .heap = pfs_heap_new() };
 	if (dump.heap == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory to read '%.150s'",
-			       path);
+		(void)pfs_refuse(message, "no memory to read '%.150s'", path);
 		return NULL;
 	}
 	dump.heap->is_dump = true;

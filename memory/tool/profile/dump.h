@@ -1,5 +1,5 @@
 /*
- * dump.h - what the files share that read a dump.
+ * dump.h - shared by the files that read a dump.
  */
 #ifndef PFS_MEM_DUMP_H
 #define PFS_MEM_DUMP_H

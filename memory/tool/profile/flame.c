@@ -1,16 +1,18 @@
 /*
- * flame.c - the flame graph. A frame is an <svg> of its own, its place and width in percent: so it
- * fits any window without a script, and what does not fit a frame is cut at its edge.
+ * flame.c - the flame graph. Each frame is an <svg> with its place and width in percent: so the
+ * graph fits any window without a script, and a frame clips its text.
  */
 #define _GNU_SOURCE
-#include "base/amount.h"
 #include "flame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "flame_parts.h"
+#include "memory/box/reader.h"
+#include "memory/tool/markup.h"
 
 #define FRAME_HEIGHT 19
 #define HEAD_HEIGHT 66
@@ -20,44 +22,6 @@
 #define ROWS_MOST 30
 
 /* ---- names ---- */
-
-/* Bytes of a character of UTF-8; 0: it is none. */
-static size_t character_bytes(const unsigned char *at)
-{
-	size_t bytes = at[0] < 0x80                    ? 1
-		       : at[0] >= 0xC2 && at[0] < 0xE0 ? 2
-		       : at[0] >= 0xE0 && at[0] < 0xF0 ? 3
-		       : at[0] >= 0xF0 && at[0] < 0xF5 ? 4
-						       : 0;
-	for (size_t i = 1; i < bytes; i++)
-		if ((at[i] & 0xC0) != 0x80)
-			return 0;
-	/* Too long, surrogates, beyond the last, and two that XML has not. */
-	if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0) ||
-	    (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] >= 0x90) ||
-	    (at[0] == 0xEF && at[1] == 0xBF && at[2] >= 0xBE))
-		return 0;
-	return bytes;
-}
-
-void pfs_flame_put(const char *text, size_t length, FILE *out)
-{
-	for (size_t i = 0; i < length && text[i] != '\0';) {
-		size_t bytes = character_bytes((const unsigned char *)text + i);
-		switch (text[i]) {
-		case '<': (void)fputs("&lt;", out); break;
-		case '>': (void)fputs("&gt;", out); break;
-		case '&': (void)fputs("&amp;", out); break;
-		case '"': (void)fputs("&quot;", out); break;
-		default:
-			if (bytes == 0 || (unsigned char)text[i] < ' ' || text[i] == 0x7F)
-				(void)fputc('?', out);
-			else
-				(void)fwrite(text + i, 1, bytes, out);
-		}
-		i += bytes != 0 ? bytes : 1;
-	}
-}
 
 /* Without the parameters at its end. */
 static size_t short_length(const char *name)
@@ -81,12 +45,12 @@ void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, F
 {
 	char text[600];
 	const char *name = pfs_node_name(tree, node, text, sizeof(text));
-	pfs_flame_put(name, short_length(name), out);
+	pfs_put_bytes(out, name, short_length(name));
 	if (node->file == 0 || node->function == PFS_HEAP_NONE)
 		return;
 	const char *file = pfs_heap_path_end(tree->heap->texts[node->file]);
 	(void)fputc(' ', out);
-	pfs_flame_put(file, strlen(file), out);
+	pfs_put_text(out, file);
 	(void)fprintf(out, ":%" PRIu32, node->line);
 }
 
@@ -138,11 +102,11 @@ static void put_title(const struct drawing *drawing, const struct pfs_node *node
 	char text[600], one[32], two[32], three[32], four[32];
 	const char *name = pfs_node_name(tree, node, text, sizeof(text));
 	FILE *out = drawing->out;
-	pfs_flame_put(name, strlen(name), out);
+	pfs_put_text(out, name);
 	(void)fputc('\n', out);
 	if (node->file != 0 && node->function != PFS_HEAP_NONE) {
 		const char *file = tree->heap->texts[node->file];
-		pfs_flame_put(file, strlen(file), out);
+		pfs_put_text(out, file);
 		(void)fprintf(out, ":%" PRIu32 "\n", node->line);
 	}
 	if (tree->heap->has_base)
@@ -173,7 +137,7 @@ static void put_frame(struct drawing *drawing, const struct pfs_node *node, doub
 	(void)fputs("</text></svg>\n", out);
 }
 
-/* No deeper than stacks are, with all that is inlined: some thousand calls. */
+/* As deep as stacks with inlined calls: a few thousand calls. */
 static void put_frames(struct drawing *drawing, uint32_t index, double left)
 {
 	const struct pfs_tree *tree = drawing->tree;
@@ -262,7 +226,7 @@ static void put_name(const struct drawing *drawing)
 {
 	const char *name = pfs_heap_path_end(drawing->tree->heap->program);
 	const char *died = drawing->tree->heap->died;
-	pfs_flame_put(name, strlen(name), drawing->out);
+	pfs_put_text(drawing->out, name);
 	if (died[0] != '\0')
 		(void)fprintf(drawing->out, " %s", died);
 }
@@ -282,11 +246,7 @@ static void put_svg(struct drawing *drawing, const struct pfs_flame_options *opt
 	FILE *out = drawing->out;
 	unsigned height = drawing->top + (drawing->depth + 1) * FRAME_HEIGHT + 26;
 	char text[32];
-	(void)fprintf(out,
-		      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" "
-		      "width=\"100%%\" height=\"%u\">\n<style>%s</style>\n"
-		      "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
-		      height, pfs_flame_style);
+	pfs_put_svg(out, pfs_flame_style, "class=\"flame\" width=\"100%%\" height=\"%u\"", height);
 	drawing->left_out = 0;
 	if (!options->as_page)
 		put_head(drawing, options->of_total);
@@ -347,10 +307,7 @@ static void put_page(struct drawing *drawing, const struct pfs_flame_options *op
 {
 	static const char *tags[3] = { "</h1>\n<p>", "<br>\n", "</p>\n" };
 	FILE *out = drawing->out;
-	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		    "<title>",
-		    out);
+	pfs_put_doctype(out);
 	put_name(drawing);
 	(void)fprintf(out, "</title>\n<style>%s</style></head>\n<body>\n<h1>",
 		      pfs_flame_page_style);
@@ -382,9 +339,7 @@ bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options
 	free(order);
 	pfs_tree_free(tree);
 	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
-	if (!is_written)
-		(void)snprintf(message->text, sizeof(message->text),
-			       fine ? "the graph cannot be written: check the free space"
-				    : "no memory for the graph");
-	return is_written;
+	return is_written ||
+	       pfs_refuse(message, fine ? "the graph cannot be written: check the free space"
+					: "no memory for the graph");
 }

@@ -1,5 +1,5 @@
 /*
- * flame_parts.h - what a flame graph is written with.
+ * flame_parts.h - the style and the script of a flame graph, and its labels.
  */
 #ifndef PFS_MEM_FLAME_PARTS_H
 #define PFS_MEM_FLAME_PARTS_H
@@ -10,8 +10,6 @@
 
 extern const char pfs_flame_style[], pfs_flame_page_style[], pfs_flame_script[];
 
-/* As text of XML: what it has no place for becomes '?'. */
-void pfs_flame_put(const char *text, size_t length, FILE *out);
 /* "function file.c:12", escaped. */
 void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, FILE *out);
 

@@ -1,8 +1,7 @@
 /*
  * formats.h - a heap profile as others read it: docs/explanation/profile.md says who reads what.
  *
- * Numbers are rounded so that each document's sum is the profile's: what a row was rounded up by,
- * the next ones have less.
+ * Rounding keeps the sum: each row carries its rounding error to the next.
  */
 #ifndef PFS_MEM_FORMATS_H
 #define PFS_MEM_FORMATS_H

@@ -1,4 +1,5 @@
 #include "heap.h"
+#include "memory/box/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -303,10 +304,8 @@ void pfs_heap_free(struct pfs_heap *heap)
 
 bool pfs_heap_is_whole(const struct pfs_heap *heap, struct pfs_message *message)
 {
-	if (heap->failed)
-		(void)snprintf(message->text, sizeof(message->text),
-			       "no memory for the profile of %.150s", heap->program);
-	return !heap->failed;
+	return !heap->failed ||
+	       pfs_refuse(message, "no memory for the profile of %.150s", heap->program);
 }
 
 struct pfs_heap_values pfs_heap_sum(const struct pfs_heap *heap, bool of_base)

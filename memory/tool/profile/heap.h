@@ -75,7 +75,7 @@ struct pfs_heap {
 	uint64_t interval; /* mean bytes between samples; 0: not known */
 	uint64_t taken_ns;
 	uint32_t live_pid; /* 0: it does not live */
-	char died[160];    /* when; "": it lives, or nobody knows */
+	char died[160];    /* when; "": it lives, or this is not known */
 	bool is_dump, has_base, is_named, failed;
 	uint64_t lost_samples, lost_stacks, lost_contexts;
 
@@ -96,7 +96,7 @@ struct pfs_heap {
 /* NULL: no memory. */
 struct pfs_heap *pfs_heap_new(void);
 void pfs_heap_free(struct pfs_heap *heap);
-/* False, and the line: no memory was found for some of it. */
+/* False: it lacks parts for want of memory, as message says. */
 bool pfs_heap_is_whole(const struct pfs_heap *heap, struct pfs_message *message);
 
 uint32_t pfs_heap_text(struct pfs_heap *heap, const char *text);
@@ -132,7 +132,7 @@ struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *
  * names in front. path: for messages. */
 struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *path,
 				  struct pfs_message *message);
-/* A TARGET, which may be a dump as well. */
+/* Of a TARGET, which may also be a dump. */
 struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message);
 
 /* What base has becomes what heap is compared with; where files lie elsewhere now, addresses are

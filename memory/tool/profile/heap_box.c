@@ -122,12 +122,9 @@ static bool make(struct making *making, struct pfs_message *message)
 	struct pfs_heap *heap = making->heap = pfs_heap_new();
 	const struct pfs_seen_profile *profile = making->profile;
 	making->stacks = calloc(profile->stack_count + 1, sizeof(*making->stacks));
-	if (heap == NULL || making->stacks == NULL) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "no memory for the profile of '%.150s'",
-			       profile->snapshot->info.path);
-		return false;
-	}
+	if (heap == NULL || making->stacks == NULL)
+		return pfs_refuse(message, "no memory for the profile of '%.150s'",
+				  profile->snapshot->info.path);
 	take_head(making);
 	take_modules(making);
 	take_samples(making);
@@ -141,9 +138,9 @@ struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *
 		return NULL;
 	bool fine = making.profile->is_there;
 	if (!fine)
-		(void)snprintf(message->text, sizeof(message->text),
-			       "'%.120s' has no profile: its program was started without one",
-			       making.profile->snapshot->info.path);
+		(void)pfs_refuse(message,
+				 "'%.120s' has no profile: its program was started without one",
+				 making.profile->snapshot->info.path);
 	fine = fine && make(&making, message);
 	if (!fine) {
 		pfs_heap_free(making.heap);

@@ -16,8 +16,7 @@
 
 static bool refuse(struct pfs_message *message, const char *path, const char *why)
 {
-	(void)snprintf(message->text, sizeof(message->text), "'%.150s' %s", path, why);
-	return false;
+	return pfs_refuse(message, "'%.150s' %s", path, why);
 }
 
 /* Of a regular file that is no box; NULL, and no message: it is none. */

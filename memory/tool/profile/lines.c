@@ -115,49 +115,47 @@ static bool is_whole(const struct pfs_lines *self, const struct pfs_mapped *mapp
 	return mapped->file_offset == 0 && bytes >= self->high - self->low;
 }
 
-bool pfs_lines_code(struct pfs_lines *self, struct pfs_mapped *mapped)
+/* The next segment of code, from *at on. */
+static bool next_code(struct pfs_lines *self, size_t *at, GElf_Phdr *segment)
 {
-	const uint64_t page = 4095;
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(self->module, &bias);
 	size_t count = 0;
-	if (!is_whole(self, mapped) || elf == NULL || elf_getphdrnum(elf, &count) != 0)
+	if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_LOAD ||
-		    (segment.p_flags & PF_X) == 0)
-			continue;
-		uint64_t begin = mapped->begin + segment.p_vaddr - self->low;
-		*mapped = (struct pfs_mapped){ begin & ~page,
-					       (begin + segment.p_memsz + page) & ~page,
-					       segment.p_offset & ~page };
-		return true;
-	}
+	while (*at < count)
+		if (gelf_getphdr(elf, (int)(*at)++, segment) != NULL &&
+		    segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
+			return true;
 	return false;
+}
+
+bool pfs_lines_code(struct pfs_lines *self, struct pfs_mapped *mapped)
+{
+	const uint64_t page = 4095;
+	GElf_Phdr segment;
+	size_t at = 0;
+	if (!is_whole(self, mapped) || !next_code(self, &at, &segment))
+		return false;
+	uint64_t begin = mapped->begin + segment.p_vaddr - self->low;
+	*mapped = (struct pfs_mapped){ begin & ~page, (begin + segment.p_memsz + page) & ~page,
+				       segment.p_offset & ~page };
+	return true;
 }
 
 /* The file's own address; false: no part of it is there. */
 static bool own_address(struct pfs_lines *self, const struct pfs_mapped *mapped, uint64_t pc,
 			uint64_t *address)
 {
-	GElf_Addr bias;
-	Elf *elf = dwfl_module_getelf(self->module, &bias);
-	size_t count = 0;
+	GElf_Phdr segment;
 	uint64_t offset = pc - mapped->begin + mapped->file_offset;
 	if (is_whole(self, mapped)) {
 		*address = pc - mapped->begin + self->low;
 		return true;
 	}
-	if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_LOAD ||
-		    (segment.p_flags & PF_X) == 0)
-			continue;
+	for (size_t at = 0; next_code(self, &at, &segment);) {
 		if (segment.p_filesz == 0) {
-			/* What was stripped from a file has no offsets: code is one piece. */
+			/* A stripped segment has no offsets: code is one piece. */
 			*address = pc - mapped->begin + (segment.p_vaddr & ~UINT64_C(4095));
 			return true;
 		}
@@ -393,7 +391,7 @@ static void give_functions(struct giving *giving, Dwarf_Die *unit, Dwarf_Addr ad
 
 /* ---- symbols, where there is no debug information ---- */
 
-#define SIZELESS_MAX 4096u /* so much at most is a symbol of that says no size */
+#define SIZELESS_MAX 4096u /* the most that a symbol without a size covers */
 #define NESTED_MAX 16u     /* symbols that begin behind the one that an address is of */
 
 static uint8_t rank_of(const struct function *function)
@@ -401,7 +399,7 @@ static uint8_t rank_of(const struct function *function)
 	return function->binding == STB_GLOBAL ? 2 : function->binding == STB_WEAK ? 1 : 0;
 }
 
-/* Of those with one beginning the narrowest, and best known, comes last: it is met first. */
+/* Of symbols with one beginning the narrowest, best known one is last: a search meets it first. */
 static int by_place(const void *one, const void *other)
 {
 	const struct function *a = one, *b = other;
@@ -428,7 +426,7 @@ static bool is_code(const struct pfs_lines *self, int i, struct function *functi
 	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* Once: libdwfl looks through all symbols for each address. */
+/* Cached, because libdwfl scans all symbols for each address. */
 static void read_functions(struct pfs_lines *self)
 {
 	int count = dwfl_module_getsymtab(self->module);

@@ -1,6 +1,6 @@
 /*
- * proto.c - profile.proto, as pprof reads it: the only format with room for whose a block is. The
- * few rules of protocol buffers that it takes are here; gzip is zlib's.
+ * proto.c - profile.proto, as pprof reads it: the only format that can name owners of blocks. The
+ * few rules of protocol buffers that it needs are here; zlib compresses.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "formats.h"
+#include "memory/box/reader.h"
 
 struct bytes {
 	unsigned char *data;
@@ -54,7 +55,7 @@ static void put_varint(struct bytes *to, uint64_t value)
 	put_bytes(to, coded, length);
 }
 
-/* 0 is what a field has that is not there. */
+/* An absent field is 0. */
 static void put_number(struct bytes *to, unsigned field, uint64_t value)
 {
 	if (value == 0)
@@ -112,7 +113,7 @@ static void put_types(struct writing *writing)
 	put_number(&writing->all, 14, names[writing->options->of_total ? 1 : 3]);
 }
 
-/* Its functions are known: nobody has to look for its file. */
+/* Its functions are known: readers need not look for its file. */
 static bool has_names(const struct writing *writing, uint32_t module)
 {
 	const struct pfs_heap *heap = writing->heap;
@@ -344,7 +345,5 @@ bool pfs_write_proto(const struct pfs_heap *heap, const struct pfs_document_opti
 	free(writing.inner.data);
 	free(writing.strings.data);
 	free(writing.functions);
-	if (!fine)
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
-	return fine;
+	return fine || pfs_refuse(message, "no memory for the profile");
 }

@@ -89,7 +89,7 @@ static struct pfs_lines *find_file(struct naming *naming, const struct pfs_heap_
 	(void)snprintf(path, sizeof(path), "%.*s", (int)(length < 512 ? length : 512), name);
 	struct pfs_lines *lines = try_file(module, path, &is_other);
 	if (lines == NULL && naming->heap->live_pid != 0) {
-		/* As the program sees it, which may be in a container. */
+		/* As seen by the program, which may run in a container. */
 		(void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%.*s",
 			       naming->heap->live_pid, (int)(length < 512 ? length : 512), name);
 		lines = try_file(module, path, &is_other);

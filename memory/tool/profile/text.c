@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats.h"
+#include "memory/box/reader.h"
 
 const char *const pfs_document_names[PFS_DOCUMENTS] = {
 	[PFS_DOCUMENT_TEXT] = "text",
@@ -68,8 +69,8 @@ static void put_stack(const struct pfs_heap *heap, uint32_t index, FILE *out)
 	(void)fputc('\n', out);
 }
 
-/* The program first, for the first is taken for that; those that are gone behind all others, for
- * whoever takes the first that fits. */
+/* The program first, because readers take the first for it; unmapped ones last, because readers
+ * take the first that matches. */
 static void put_modules(const struct pfs_heap *heap, FILE *out)
 {
 	(void)fputs("\nMAPPED_LIBRARIES:\n", out);
@@ -86,7 +87,7 @@ static void put_modules(const struct pfs_heap *heap, FILE *out)
 		}
 }
 
-/* One line, and no "--", which joins names of functions that are inlined. */
+/* One line without "--", which joins the names of inlined functions. */
 static void put_name(const char *name, FILE *out)
 {
 	for (; *name != '\0'; name++) {
@@ -150,7 +151,7 @@ static void put_lines(const struct pfs_heap *heap, const struct pfs_heap_entry *
 
 /* ---- heap_v2 ---- */
 
-/* What jeprof makes the wanted numbers of. */
+/* Numbers from which jeprof computes the wanted ones. */
 static void uncorrect(double *objects, double *bytes)
 {
 	double factor = *objects > 0 && *bytes > 0 ? -expm1(-*bytes / *objects) : 1;
@@ -244,10 +245,8 @@ bool pfs_write_text(const struct pfs_heap *heap, const struct pfs_document_optio
 		    FILE *out, struct pfs_message *message)
 {
 	const struct pfs_heap_entry **entries = malloc((heap->entry_count + 1) * sizeof(*entries));
-	if (entries == NULL) {
-		(void)snprintf(message->text, sizeof(message->text), "no memory for the profile");
-		return false;
-	}
+	if (entries == NULL)
+		return pfs_refuse(message, "no memory for the profile");
 	for (uint32_t i = 0; i < heap->entry_count; i++)
 		entries[i] = &heap->entries[i];
 	qsort(entries, heap->entry_count, sizeof(*entries), by_stack_and_thread);
@@ -269,21 +268,16 @@ bool pfs_heap_write(const struct pfs_heap *heap, const struct pfs_document_optio
 		    FILE *out, struct pfs_message *message)
 {
 	bool is_text = options->kind == PFS_DOCUMENT_TEXT || options->kind == PFS_DOCUMENT_HEAP_V2;
-	if (is_text && heap->has_base) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "%s cannot show what shrank: choose proto or collapsed, or give the "
-			       "base to the tool that reads it",
-			       pfs_document_names[options->kind]);
-		return false;
-	}
+	if (is_text && heap->has_base)
+		return pfs_refuse(message,
+				  "%s cannot show what shrank: choose proto or collapsed, or give "
+				  "the base to the tool that reads it",
+				  pfs_document_names[options->kind]);
 	bool fine = is_text ? pfs_write_text(heap, options, out, message)
 		    : options->kind == PFS_DOCUMENT_PROTO
 			    ? pfs_write_proto(heap, options, out, message)
 			    : pfs_write_collapsed(heap, options, out, message);
-	if (fine && (fflush(out) != 0 || ferror(out) != 0)) {
-		(void)snprintf(message->text, sizeof(message->text),
-			       "the profile cannot be written: check the free space");
-		return false;
-	}
+	if (fine && (fflush(out) != 0 || ferror(out) != 0))
+		return pfs_refuse(message, "the profile cannot be written: check the free space");
 	return fine;
 }

@@ -37,7 +37,7 @@ static inline double pfs_node_width(const struct pfs_tree *tree, const struct pf
 	return tree->heap->has_base ? node->grown + node->shrunk : node->bytes;
 }
 
-/* What is known of it, with its parameters; text is for what has no name. */
+/* Its name, with parameters; text is the buffer if it has none. */
 const char *pfs_node_name(const struct pfs_tree *tree, const struct pfs_node *node, char *text,
 			  size_t text_bytes);
 

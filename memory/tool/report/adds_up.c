@@ -1,5 +1,5 @@
 /*
- * adds_up.c - what is resident, as one bar of the parts that memory_os names, and as their sum.
+ * adds_up.c - the resident set: a bar of the parts in memory_os, and their sum.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,21 +16,15 @@ static bool is_part(const struct pfs_answer *answer, size_t row)
 	return pfs_answer_at(answer, row, PART_OF)->text != NULL;
 }
 
-static const char *text_at(const struct pfs_answer *answer, size_t row, size_t column)
-{
-	const char *text = pfs_answer_at(answer, row, column)->text;
-	return text == NULL ? "" : text;
-}
-
 static unsigned colour_of(const struct pfs_answer *answer, size_t row)
 {
 	unsigned colour = (unsigned)row % (COLOURS - 1);
-	if (strcmp(text_at(answer, row, NAME), "unaccounted") == 0)
+	if (strcmp(pfs_text_at(answer, row, NAME), "unaccounted") == 0)
 		return GREY;
 	return colour >= GREY ? colour + 1 : colour;
 }
 
-/* The sum of the parts, of those above zero, and what they must be. */
+/* The sum of the parts, of the positive ones, and what it must be. */
 struct sums {
 	uint64_t parts; /* modulo 2^64, as memory_os has them */
 	double above;
@@ -41,11 +35,11 @@ static struct sums sums_of(const struct pfs_answer *answer)
 {
 	struct sums sums = { 0, 0, 0 };
 	for (size_t i = 0; i < answer->row_count; i++) {
-		int64_t bytes = pfs_answer_at(answer, i, BYTES)->number;
+		int64_t bytes = pfs_number_at(answer, i, BYTES);
 		if (is_part(answer, i)) {
 			sums.parts += (uint64_t)bytes;
 			sums.above += bytes > 0 ? (double)bytes : 0;
-		} else if (strcmp(text_at(answer, i, NAME), "resident") == 0) {
+		} else if (strcmp(pfs_text_at(answer, i, NAME), "resident") == 0) {
 			sums.resident = bytes;
 		}
 	}
@@ -57,17 +51,17 @@ static void put_bar(FILE *to, const struct pfs_answer *answer, const struct sums
 	char text[32];
 	(void)fputs("<div class=\"stack\">", to);
 	for (size_t i = 0; i < answer->row_count; i++) {
-		int64_t bytes = pfs_answer_at(answer, i, BYTES)->number;
+		int64_t bytes = pfs_number_at(answer, i, BYTES);
 		double width = 100.0 * (double)bytes / sums->above;
 		if (!is_part(answer, i) || bytes <= 0)
 			continue;
 		(void)fprintf(to, "<div class=\"part mark b%u\" style=\"width:%.3f%%\" title=\"",
 			      colour_of(answer, i), width);
-		pfs_put_text(to, text_at(answer, i, NAME));
+		pfs_put_text(to, pfs_text_at(answer, i, NAME));
 		(void)fprintf(to, " %s\">", pfs_amount(bytes, text));
 		if (width > 6) {
 			(void)fputs("<span>", to);
-			pfs_put_text(to, text_at(answer, i, NAME));
+			pfs_put_text(to, pfs_text_at(answer, i, NAME));
 			(void)fputs("</span>", to);
 		}
 		(void)fputs("</div>", to);
@@ -85,14 +79,15 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	const struct pfs_value *bytes = pfs_answer_at(answer, row, BYTES);
 	bool part = is_part(answer, row), is_blocks;
 	char text[32], amount[32];
-	is_blocks = strcmp(text_at(answer, row, NAME), "blocks") == 0;
+	is_blocks = strcmp(pfs_text_at(answer, row, NAME), "blocks") == 0;
 	(void)fprintf(to, "<tr%s><td class=\"who\">",
-		      part                                                  ? ""
-		      : strcmp(text_at(answer, row, NAME), "resident") == 0 ? " class=\"sum\""
-									    : " class=\"soft\"");
+		      part ? ""
+		      : strcmp(pfs_text_at(answer, row, NAME), "resident") == 0
+			      ? " class=\"sum\""
+			      : " class=\"soft\"");
 	if (part)
 		(void)fprintf(to, "<i class=\"swatch b%u\"></i>", colour_of(answer, row));
-	pfs_put_name(to, text_at(answer, row, NAME));
+	pfs_put_name(to, pfs_text_at(answer, row, NAME));
 	(void)fputs("</td>", to);
 	if (bytes->is_null)
 		(void)fputs("<td>not known</td><td></td>", to);
@@ -105,7 +100,7 @@ static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64
 	else
 		(void)fputs("<td></td>", to);
 	(void)fputs("<td class=\"note\">", to);
-	pfs_put_text(to, text_at(answer, row, NOTE));
+	pfs_put_text(to, pfs_text_at(answer, row, NOTE));
 	(void)fputs("</td></tr>", to);
 }
 
@@ -131,5 +126,4 @@ void pfs_put_os(FILE *to, const struct pfs_report *self)
 				      (int64_t)sums.parts);
 	}
 	pfs_put_caption(to, self, PFS_ASK_OS);
-	(void)fputs("</figure>\n", to);
 }

@@ -1,62 +1,19 @@
 /*
- * arenas.c - what arenas keep, what their pools hold beside it, and the owners of a memory trace:
- * tables with bars.
+ * arenas.c - tables with bars: arenas, pools compared with their arenas, owners of a memory
+ * trace.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report.h"
 
-static const char *text_at(const struct pfs_answer *answer, size_t row, size_t column)
-{
-	const char *text = pfs_answer_at(answer, row, column)->text;
-	return text == NULL ? "" : text;
-}
-
-static int64_t number_at(const struct pfs_answer *answer, size_t row, size_t column)
-{
-	return pfs_answer_at(answer, row, column)->number;
-}
-
-static void put_cell(FILE *to, int64_t bytes, const char *css)
-{
-	char text[32];
-	(void)fprintf(to, "<td%s title=\"%" PRId64 " bytes\">%s</td>", css, bytes,
-		      pfs_amount(bytes, text));
-}
-
-/* None where the answer has none. */
+/* NULL: an empty cell. */
 static void put_amount(FILE *to, const struct pfs_answer *answer, size_t row, size_t column)
 {
 	if (pfs_answer_at(answer, row, column)->is_null)
 		(void)fputs("<td></td>", to);
 	else
-		put_cell(to, number_at(answer, row, column), "");
-}
-
-static int64_t most_of(const struct pfs_answer *answer, const size_t *columns, size_t count)
-{
-	int64_t most = 1;
-	for (size_t row = 0; row < answer->row_count; row++)
-		for (size_t i = 0; i < count; i++)
-			if (number_at(answer, row, columns[i]) > most)
-				most = number_at(answer, row, columns[i]);
-	return most;
-}
-
-/* One in the other: the largest first. */
-static void begin_bar(FILE *to)
-{
-	(void)fputs("<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" "
-		    "aria-hidden=\"true\">",
-		    to);
-}
-
-static void put_part(FILE *to, const char *css, int64_t bytes, int64_t most)
-{
-	if (bytes > 0)
-		(void)fprintf(to, "<rect class=\"%s\" width=\"%.1f\" height=\"10\"/>", css,
-			      1000.0 * (double)bytes / (double)most);
+		pfs_put_cell(to, pfs_number_at(answer, row, column), "");
 }
 
 static void begin_figure(FILE *to, enum pfs_question_id id, const struct pfs_report *self,
@@ -74,7 +31,6 @@ static void end_figure(FILE *to, enum pfs_question_id id, const struct pfs_repor
 	if (self->answers[id].row_count != 0)
 		(void)fputs("</table>", to);
 	pfs_put_caption(to, self, id);
-	(void)fputs("</figure>\n", to);
 }
 
 /* ---- arenas ---- */
@@ -94,27 +50,18 @@ static void put_arena(FILE *to, const struct pfs_answer *answer, size_t row, int
 					      "mark s%u" };
 	char css[32], text[32];
 	(void)fputs("<tr><td class=\"who\">", to);
-	pfs_put_name(to, text_at(answer, row, ARENA));
-	begin_bar(to);
+	pfs_put_name(to, pfs_text_at(answer, row, ARENA));
+	pfs_bar_begin(to);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		(void)snprintf(css, sizeof(css), shades[i], colour);
-		put_part(to, css, number_at(answer, row, parts[i]), most);
+		pfs_bar_part(to, css, pfs_number_at(answer, row, parts[i]), most);
 	}
-	(void)fprintf(to, "</svg></td><td class=\"wide-only\">%s</td>",
-		      pfs_grouped(number_at(answer, row, THREADS), text));
+	pfs_bar_end(to, "");
+	(void)fprintf(to, "</td><td class=\"wide-only\">%s</td>",
+		      pfs_grouped(pfs_number_at(answer, row, THREADS), text));
 	for (size_t i = ALLOCATED; i < ARENA_COLUMNS; i++)
-		put_cell(to, number_at(answer, row, i), css_of(i));
+		pfs_put_cell(to, pfs_number_at(answer, row, i), css_of(i));
 	(void)fputs("</tr>", to);
-}
-
-/* What the system says of the whole program: of that tick. */
-static int64_t resident_of(const struct pfs_report *self)
-{
-	const struct pfs_answer *system = &self->answers[PFS_ASK_OS];
-	for (size_t i = 0; i < system->row_count; i++)
-		if (strcmp(text_at(system, i, 0), "resident") == 0)
-			return number_at(system, i, 1);
-	return 0;
 }
 
 static void put_arenas_sum(FILE *to, const struct pfs_report *self)
@@ -126,13 +73,13 @@ static void put_arenas_sum(FILE *to, const struct pfs_report *self)
 	for (size_t column = ALLOCATED; column < ARENA_COLUMNS; column++) {
 		uint64_t sum = 0;
 		for (size_t row = 0; row < answer->row_count; row++)
-			sum += (uint64_t)number_at(answer, row, column);
-		put_cell(to, (int64_t)sum, css_of(column));
+			sum += (uint64_t)pfs_number_at(answer, row, column);
+		pfs_put_cell(to, (int64_t)sum, css_of(column));
 	}
 	(void)fputs("</tr><tr class=\"soft\"><td class=\"who\">the program, resident</td>"
 		    "<td class=\"wide-only\"></td><td></td><td class=\"wide-only\"></td><td></td>",
 		    to);
-	put_cell(to, resident_of(self), "");
+	pfs_put_cell(to, pfs_report_os(self, "resident"), "");
 	(void)fputs("<td></td><td></td></tr>", to);
 }
 
@@ -140,20 +87,20 @@ void pfs_put_arenas(FILE *to, const struct pfs_report *self, const struct pfs_hi
 {
 	static const size_t largest[] = { MAPPED, RESIDENT, ACTIVE, ALLOCATED };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_ARENAS];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	begin_figure(to, PFS_ASK_ARENAS, self,
 		     "<th>arena</th><th class=\"wide-only\">threads</th><th>allocated</th>"
 		     "<th class=\"wide-only\">cached</th><th>active</th><th>resident</th>"
 		     "<th>mapped</th><th>retained</th>");
 	for (size_t row = 0; row < answer->row_count; row++)
 		put_arena(to, answer, row, most,
-			  pfs_colour_of(history, text_at(answer, row, ARENA)));
+			  pfs_colour_of(history, pfs_text_at(answer, row, ARENA)));
 	if (answer->row_count != 0)
 		put_arenas_sum(to, self);
 	end_figure(to, PFS_ASK_ARENAS, self);
 }
 
-/* ---- pools beside their arenas ---- */
+/* ---- pools and their arenas ---- */
 
 enum { POOL, HELD, OF_ARENA, OF_RINGS, BEYOND, ALL_ROWS, ALL_HELD, ALL_ALLOCATED };
 
@@ -162,15 +109,15 @@ static void put_pool(FILE *to, const struct pfs_answer *answer, size_t row, int6
 {
 	char css[32];
 	(void)fputs("<tr><td class=\"who\">", to);
-	pfs_put_name(to, text_at(answer, row, POOL));
+	pfs_put_name(to, pfs_text_at(answer, row, POOL));
 	(void)snprintf(css, sizeof(css), "mark s%u", colour);
-	begin_bar(to);
-	put_part(to, css, number_at(answer, row, HELD), most);
-	(void)fputs("</svg>", to);
+	pfs_bar_begin(to);
+	pfs_bar_part(to, css, pfs_number_at(answer, row, HELD), most);
+	pfs_bar_end(to, "");
 	(void)snprintf(css, sizeof(css), "mark half s%u", colour);
-	begin_bar(to);
-	put_part(to, css, number_at(answer, row, OF_ARENA), most);
-	(void)fputs("</svg></td>", to);
+	pfs_bar_begin(to);
+	pfs_bar_part(to, css, pfs_number_at(answer, row, OF_ARENA), most);
+	pfs_bar_end(to, "</td>");
 	for (size_t column = HELD; column <= BEYOND; column++)
 		put_amount(to, answer, row, column);
 	(void)fputs("</tr>", to);
@@ -178,7 +125,7 @@ static void put_pool(FILE *to, const struct pfs_answer *answer, size_t row, int6
 
 static void put_pools_sum(FILE *to, const struct pfs_answer *answer)
 {
-	int64_t more = number_at(answer, 0, ALL_ROWS) - (int64_t)answer->row_count;
+	int64_t more = pfs_number_at(answer, 0, ALL_ROWS) - (int64_t)answer->row_count;
 	char text[32];
 	if (more > 0)
 		(void)fprintf(to,
@@ -195,12 +142,13 @@ void pfs_put_beside(FILE *to, const struct pfs_report *self, const struct pfs_hi
 {
 	static const size_t largest[] = { HELD, OF_ARENA };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_BESIDE];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	begin_figure(to, PFS_ASK_BESIDE, self,
 		     "<th>pool</th><th>by owner</th><th>by arena</th><th>in rings</th>"
 		     "<th>arena&nbsp;&minus; owner</th>");
 	for (size_t row = 0; row < answer->row_count; row++)
-		put_pool(to, answer, row, most, pfs_colour_of(history, text_at(answer, row, POOL)));
+		put_pool(to, answer, row, most,
+			 pfs_colour_of(history, pfs_text_at(answer, row, POOL)));
 	if (answer->row_count != 0)
 		put_pools_sum(to, answer);
 	end_figure(to, PFS_ASK_BESIDE, self);
@@ -212,7 +160,7 @@ enum { OWNER, OWN, SUM, OWNER_HIGH, LIMIT, REFUSED, ALL_OWNERS };
 
 static void put_owner(FILE *to, const struct pfs_answer *answer, size_t row, int64_t most)
 {
-	const char *path = text_at(answer, row, OWNER), *name = path;
+	const char *path = pfs_text_at(answer, row, OWNER), *name = path;
 	const struct pfs_value *limit = pfs_answer_at(answer, row, LIMIT);
 	char text[32];
 	unsigned depth = 0;
@@ -223,28 +171,28 @@ static void put_owner(FILE *to, const struct pfs_answer *answer, size_t row, int
 	(void)fprintf(to, "\"><div class=\"below\" style=\"--depth:%u\">", depth);
 	pfs_put_name(to, name);
 	(void)fputs("</div>", to);
-	begin_bar(to);
-	put_part(to, "track", number_at(answer, row, OWNER_HIGH), most);
-	put_part(to, "mark s1", number_at(answer, row, SUM), most);
-	(void)fputs("</svg></td>", to);
+	pfs_bar_begin(to);
+	pfs_bar_part(to, "track", pfs_number_at(answer, row, OWNER_HIGH), most);
+	pfs_bar_part(to, "mark s1", pfs_number_at(answer, row, SUM), most);
+	pfs_bar_end(to, "</td>");
 	put_amount(to, answer, row, OWN);
 	put_amount(to, answer, row, SUM);
-	put_cell(to, number_at(answer, row, OWNER_HIGH), " class=\"wide-only\"");
+	pfs_put_cell(to, pfs_number_at(answer, row, OWNER_HIGH), " class=\"wide-only\"");
 	if (limit->is_null)
 		(void)fputs("<td class=\"soft\">none</td>", to);
 	else
-		put_cell(to, limit->number, "");
+		pfs_put_cell(to, limit->number, "");
 	(void)fprintf(to, "<td%s>%s</td></tr>",
-		      number_at(answer, row, REFUSED) > 0 ? " class=\"missed\"" : "",
-		      pfs_grouped(number_at(answer, row, REFUSED), text));
+		      pfs_number_at(answer, row, REFUSED) > 0 ? " class=\"missed\"" : "",
+		      pfs_grouped(pfs_number_at(answer, row, REFUSED), text));
 }
 
 void pfs_put_owners(FILE *to, const struct pfs_report *self)
 {
 	static const size_t largest[] = { SUM, OWNER_HIGH };
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_OWNERS];
-	int64_t most = most_of(answer, largest, sizeof(largest) / sizeof(largest[0]));
-	int64_t more = number_at(answer, 0, ALL_OWNERS) - (int64_t)answer->row_count;
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
+	int64_t more = pfs_number_at(answer, 0, ALL_OWNERS) - (int64_t)answer->row_count;
 	char text[32];
 	begin_figure(to, PFS_ASK_OWNERS, self,
 		     "<th>owner</th><th>own</th><th>with all below</th>"

@@ -1,9 +1,9 @@
 /*
- * chart.c - what is held over time: areas one on the other, under the line of what is resident.
+ * chart.c - memory over time: stacked areas, and the line of the resident set.
  *
- * In a page the plot is stretched to the width there is, and its words stand beside it as HTML, so
- * that they are as large on a telephone as on a wide screen. Without a script the legend has the
- * last moment; with one, the moment that is pointed at.
+ * In a page the plot stretches to the window. Its labels are HTML, so they have one size on a
+ * telephone and on a wide screen. The legend shows the last moment; with scripts, the one under the
+ * pointer.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ const char *pfs_time_at(const struct pfs_history *history, double part, char tex
 
 /* ---- shapes ---- */
 
-/* An edge from left to right or back; one moment alone is as wide as all. */
+/* An edge from left to right or back; a single moment fills the width. */
 static void put_edge(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame,
 		     const int64_t *bytes, bool back, char first)
 {
@@ -135,7 +135,7 @@ static void put_legend_row(FILE *to, const struct pfs_history *history, const ch
 		      pfs_amount(pfs_history_most(history, bytes), most));
 }
 
-/* As they lie: the line, then from the top to the bottom. */
+/* In the order of the chart: the line, then the areas from the top. */
 static void put_legend(FILE *to, const struct pfs_history *history, const char *whole)
 {
 	char css[16], key[24];
@@ -163,5 +163,4 @@ void pfs_put_history(FILE *to, const struct pfs_report *self, enum pfs_question_
 		put_legend(to, history, pfs_questions[id].whole);
 	}
 	pfs_put_caption(to, self, id);
-	(void)fputs("</figure>\n", to);
 }

@@ -18,8 +18,8 @@ static void say_largest(FILE *to, const struct pfs_report *self, enum pfs_questi
 {
 	const struct pfs_answer *answer = &self->answers[id];
 	const char *who = pfs_answer_at(answer, 0, 0)->text;
-	int64_t bytes = pfs_answer_at(answer, 0, 1)->number;
-	int64_t all = pfs_answer_at(answer, 0, 6)->number;
+	int64_t bytes = pfs_number_at(answer, 0, 1);
+	int64_t all = pfs_number_at(answer, 0, 6);
 	char text[32];
 	if (who == NULL || all <= 0)
 		return;
@@ -45,21 +45,20 @@ static void say_peak(FILE *to, const struct pfs_history *history)
 	(void)fprintf(to, ", %s resident then.</li>", pfs_amount(history->rss[most], resident));
 }
 
-static int64_t os_bytes(const struct pfs_report *self, const char *name)
+int64_t pfs_report_os(const struct pfs_report *self, const char *name)
 {
 	const struct pfs_answer *answer = &self->answers[PFS_ASK_OS];
-	for (size_t i = 0; i < answer->row_count; i++) {
-		const char *text = pfs_answer_at(answer, i, 0)->text;
-		if (text != NULL && strcmp(text, name) == 0)
-			return pfs_answer_at(answer, i, 1)->number;
-	}
+	for (size_t i = 0; i < answer->row_count; i++)
+		if (strcmp(pfs_text_at(answer, i, 0), name) == 0)
+			return pfs_number_at(answer, i, 1);
 	return 0;
 }
 
 static void say_os(FILE *to, const struct pfs_report *self)
 {
-	int64_t resident = os_bytes(self, "resident"), tracked = os_bytes(self, "tracked");
-	int64_t unaccounted = os_bytes(self, "unaccounted");
+	int64_t resident = pfs_report_os(self, "resident"),
+		tracked = pfs_report_os(self, "tracked");
+	int64_t unaccounted = pfs_report_os(self, "unaccounted");
 	char one[32], two[32], three[32];
 	if (resident <= 0)
 		return;
@@ -135,15 +134,13 @@ static void put_facts(FILE *to, const struct pfs_report *self)
 	put_fact(to, "box", self->box, "");
 	(void)fputs("</dl>", to);
 	pfs_put_caption(to, self, PFS_ASK_HEAD);
-	(void)fputs("</figure>\n", to);
 }
 
 void pfs_put_head(FILE *to, const struct pfs_report *self, const struct pfs_history *history)
 {
-	const char *program = pfs_report_head(self, "Pfs_box_program");
-	const char *slash = strrchr(program, '/'), *died = pfs_report_head(self, "Pfs_box_died");
+	const char *died = pfs_report_head(self, "Pfs_box_died");
 	(void)fputs("<h1>Who holds the memory of ", to);
-	pfs_put_text(to, slash == NULL ? program : slash + 1);
+	pfs_put_text(to, pfs_report_program(self));
 	(void)fputs("?</h1><p class=\"lead\">Process ", to);
 	pfs_put_text(to, pfs_report_head(self, "Pfs_box_pid"));
 	(void)fputs(", started ", to);

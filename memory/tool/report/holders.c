@@ -24,62 +24,49 @@ unsigned pfs_colour_of(const struct pfs_history *history, const char *name)
 	return PFS_SERIES_MAX - 1;
 }
 
-static void put_amount(FILE *to, int64_t bytes)
-{
-	char text[32];
-	(void)fprintf(to, "<td title=\"%" PRId64 " bytes\">%s</td>", bytes,
-		      pfs_amount(bytes, text));
-}
-
 static void put_count(FILE *to, int64_t count, const char *css)
 {
 	char text[32];
 	(void)fprintf(to, "<td%s>%s</td>", css, pfs_grouped(count, text));
 }
 
-static double part_of(int64_t bytes, int64_t most)
-{
-	return most > 0 && bytes > 0 ? 1000.0 * (double)bytes / (double)most : 0;
-}
-
 static void put_row(FILE *to, const struct pfs_answer *answer, size_t row, int64_t most,
 		    unsigned colour)
 {
-	const char *who = pfs_answer_at(answer, row, WHO)->text;
-	int64_t current = pfs_answer_at(answer, row, CURRENT)->number;
-	int64_t high = pfs_answer_at(answer, row, HIGH)->number;
+	char css[32];
+	int64_t current = pfs_number_at(answer, row, CURRENT);
+	int64_t high = pfs_number_at(answer, row, HIGH);
 	(void)fputs("<tr><td class=\"who\">", to);
-	pfs_put_name(to, who == NULL ? "" : who);
-	(void)fprintf(to,
-		      "<svg class=\"bar\" viewBox=\"0 0 1000 10\" "
-		      "preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-		      "<rect class=\"track\" width=\"%.1f\" height=\"10\"/>"
-		      "<rect class=\"s%u mark\" width=\"%.1f\" height=\"10\"/></svg></td>",
-		      part_of(high, most), colour, part_of(current, most));
-	put_amount(to, current);
-	put_amount(to, high);
-	put_count(to, pfs_answer_at(answer, row, BLOCKS)->number, "");
-	put_count(to, pfs_answer_at(answer, row, ALLOCATIONS)->number, " class=\"wide-only\"");
+	pfs_put_name(to, pfs_text_at(answer, row, WHO));
+	(void)snprintf(css, sizeof(css), "s%u mark", colour);
+	pfs_bar_begin(to);
+	pfs_bar_part(to, "track", high, most);
+	pfs_bar_part(to, css, current, most);
+	pfs_bar_end(to, "</td>");
+	pfs_put_cell(to, current, "");
+	pfs_put_cell(to, high, "");
+	put_count(to, pfs_number_at(answer, row, BLOCKS), "");
+	put_count(to, pfs_number_at(answer, row, ALLOCATIONS), " class=\"wide-only\"");
 	(void)fputs("</tr>", to);
 }
 
-/* What is not in the rows, so that the table adds up. */
+/* What the rows leave out, so that the table adds up. */
 static void put_rest(FILE *to, const struct pfs_answer *answer)
 {
-	int64_t bytes = pfs_answer_at(answer, 0, ALL_BYTES)->number;
-	int64_t rows = pfs_answer_at(answer, 0, ALL_ROWS)->number - (int64_t)answer->row_count;
+	int64_t bytes = pfs_number_at(answer, 0, ALL_BYTES);
+	int64_t rows = pfs_number_at(answer, 0, ALL_ROWS) - (int64_t)answer->row_count;
 	char text[32];
 	uint64_t shown = 0;
 	for (size_t i = 0; i < answer->row_count; i++)
-		shown += (uint64_t)pfs_answer_at(answer, i, CURRENT)->number;
+		shown += (uint64_t)pfs_number_at(answer, i, CURRENT);
 	if (rows > 0) {
 		(void)fprintf(to, "<tr class=\"soft\"><td class=\"who\">%s more</td>",
 			      pfs_grouped(rows, text));
-		put_amount(to, (int64_t)((uint64_t)bytes - shown));
+		pfs_put_cell(to, (int64_t)((uint64_t)bytes - shown), "");
 		(void)fputs("<td></td><td></td><td class=\"wide-only\"></td></tr>", to);
 	}
 	(void)fputs("<tr class=\"sum\"><td class=\"who\">all</td>", to);
-	put_amount(to, bytes);
+	pfs_put_cell(to, bytes, "");
 	(void)fputs("<td></td><td></td><td class=\"wide-only\"></td></tr>", to);
 }
 
@@ -87,14 +74,9 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 		     const struct pfs_history *history)
 {
 	const struct pfs_answer *answer = &self->answers[id];
-	int64_t most = 0;
+	static const size_t largest[] = { CURRENT, HIGH };
+	int64_t most = pfs_answer_most(answer, largest, sizeof(largest) / sizeof(largest[0]));
 	pfs_put_figure(to, id, true);
-	for (size_t i = 0; i < answer->row_count; i++) {
-		int64_t high = pfs_answer_at(answer, i, HIGH)->number;
-		int64_t current = pfs_answer_at(answer, i, CURRENT)->number;
-		most = high > most ? high : most;
-		most = current > most ? current : most;
-	}
 	if (answer->row_count == 0) {
 		(void)fputs("<p class=\"lead\">No memory is in use.</p>", to);
 	} else {
@@ -103,14 +85,12 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 			      "<th>blocks</th><th class=\"wide-only\">allocations</th></tr>",
 			      answer->columns[WHO]);
 		for (size_t i = 0; i < answer->row_count; i++) {
-			const char *who = pfs_answer_at(answer, i, WHO)->text;
+			const char *who = pfs_text_at(answer, i, WHO);
 			put_row(to, answer, i, most,
-				history == NULL ? 1
-						: pfs_colour_of(history, who == NULL ? "" : who));
+				history == NULL ? 1 : pfs_colour_of(history, who));
 		}
 		put_rest(to, answer);
 		(void)fputs("</table>", to);
 	}
 	pfs_put_caption(to, self, id);
-	(void)fputs("</figure>\n", to);
 }

@@ -1,127 +1,115 @@
 /*
- * json.c - a report as data: the tables' rows as their queries gave them, and what is over time as
- * series.
+ * json.c - a report as data: rows of the tables as queried, and histories as series.
  */
-#include <inttypes.h>
-
+#include "base/json.h"
 #include "report.h"
 
-static void put_value(FILE *to, const struct pfs_value *value)
+/* Begins the object of a question. */
+static void put_query(struct pfs_json *json, const struct pfs_report *self, enum pfs_question_id id)
 {
-	if (value->text != NULL)
-		pfs_put_json(to, value->text);
-	else if (value->is_null)
-		(void)fputs("null", to);
-	else
-		(void)fprintf(to, "%" PRId64, value->number);
+	pfs_json_object(json, pfs_questions[id].name);
+	pfs_json_text(json, "title", pfs_questions[id].title);
+	pfs_json_text(json, "query", self->answers[id].query);
 }
 
-static void put_query(FILE *to, const struct pfs_report *self, enum pfs_question_id id)
-{
-	pfs_put_json(to, pfs_questions[id].name);
-	(void)fputs(":{\"title\":", to);
-	pfs_put_json(to, pfs_questions[id].title);
-	(void)fputs(",\"query\":", to);
-	pfs_put_json(to, self->answers[id].query);
-}
-
-static void put_table(FILE *to, const struct pfs_report *self, enum pfs_question_id id)
+static void put_table(struct pfs_json *json, const struct pfs_report *self, enum pfs_question_id id)
 {
 	const struct pfs_answer *answer = &self->answers[id];
-	put_query(to, self, id);
-	(void)fputs(",\"columns\":[", to);
-	for (size_t i = 0; i < answer->column_count; i++) {
-		(void)fputs(i == 0 ? "" : ",", to);
-		pfs_put_json(to, answer->columns[i]);
-	}
-	(void)fputs("],\"rows\":[", to);
+	put_query(json, self, id);
+	pfs_json_array(json, "columns");
+	for (size_t i = 0; i < answer->column_count; i++)
+		pfs_json_text(json, NULL, answer->columns[i]);
+	pfs_json_end(json);
+	pfs_json_array(json, "rows");
+	pfs_json_lines(json);
 	for (size_t row = 0; row < answer->row_count; row++) {
-		(void)fputs(row == 0 ? "[" : ",\n[", to);
+		pfs_json_array(json, NULL);
 		for (size_t i = 0; i < answer->column_count; i++) {
-			(void)fputs(i == 0 ? "" : ",", to);
-			put_value(to, pfs_answer_at(answer, row, i));
+			const struct pfs_value *value = pfs_answer_at(answer, row, i);
+			if (value->is_null || value->text != NULL)
+				pfs_json_text(json, NULL, value->text);
+			else
+				pfs_json_integer(json, NULL, value->number);
 		}
-		(void)fputc(']', to);
+		pfs_json_end(json);
 	}
-	(void)fputs("]}", to);
+	pfs_json_end(json);
+	pfs_json_end(json);
 }
 
-static void put_numbers(FILE *to, const char *name, const int64_t *numbers, size_t count)
+static void put_numbers(struct pfs_json *json, const char *name, const int64_t *numbers,
+			size_t count)
 {
-	pfs_put_json(to, name);
-	(void)fputs(":[", to);
+	pfs_json_array(json, name);
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(to, "%s%" PRId64, i == 0 ? "" : ",", numbers[i]);
-	(void)fputc(']', to);
+		pfs_json_integer(json, NULL, numbers[i]);
+	pfs_json_end(json);
 }
 
-static bool put_history(FILE *to, const struct pfs_report *self, enum pfs_question_id id)
+static bool put_history(struct pfs_json *json, const struct pfs_report *self,
+			enum pfs_question_id id)
 {
 	struct pfs_history history;
 	if (!pfs_history_make(&history, &self->answers[id], "others"))
 		return false;
-	put_query(to, self, id);
-	(void)fputs(",\"ticks\":[", to);
+	put_query(json, self, id);
+	pfs_json_array(json, "ticks");
 	for (size_t i = 0; i < history.moment_count; i++)
-		(void)fprintf(to, "%s%" PRIu64, i == 0 ? "" : ",", history.ticks[i]);
-	(void)fputs("],\"times\":[", to);
-	for (size_t i = 0; i < history.moment_count; i++) {
-		(void)fputs(i == 0 ? "" : ",", to);
-		pfs_put_json(to, history.times[i]);
-	}
-	(void)fputs("],", to);
-	put_numbers(to, "times_ms", history.times_ms, history.moment_count);
-	(void)fputc(',', to);
-	put_numbers(to, "rss", history.rss, history.moment_count);
-	(void)fputc(',', to);
-	put_numbers(to, "tracked", history.tracked, history.moment_count);
-	(void)fputs(",\"series\":[", to);
+		pfs_json_count(json, NULL, history.ticks[i]);
+	pfs_json_end(json);
+	pfs_json_array(json, "times");
+	for (size_t i = 0; i < history.moment_count; i++)
+		pfs_json_text(json, NULL, history.times[i]);
+	pfs_json_end(json);
+	put_numbers(json, "times_ms", history.times_ms, history.moment_count);
+	put_numbers(json, "rss", history.rss, history.moment_count);
+	put_numbers(json, "tracked", history.tracked, history.moment_count);
+	pfs_json_array(json, "series");
+	pfs_json_lines(json);
 	for (size_t i = 0; i < history.series_count; i++) {
-		(void)fputs(i == 0 ? "{\"name\":" : ",\n{\"name\":", to);
-		pfs_put_json(to, history.names[i]);
-		(void)fputc(',', to);
-		put_numbers(to, "bytes", history.bytes[i], history.moment_count);
-		(void)fputc('}', to);
+		pfs_json_object(json, NULL);
+		pfs_json_text(json, "name", history.names[i]);
+		put_numbers(json, "bytes", history.bytes[i], history.moment_count);
+		pfs_json_end(json);
 	}
-	(void)fputs("]}", to);
+	pfs_json_end(json);
+	pfs_json_end(json);
 	pfs_history_free(&history);
 	return true;
 }
 
-static bool put_histories(FILE *to, const struct pfs_report *self)
+static bool put_all(const struct pfs_report *self, bool has_tables, FILE *to)
 {
-	bool fine = true, is_first = true;
-	(void)fputs("\"histories\":{", to);
-	for (int i = 0; i < PFS_QUESTIONS; i++) {
-		if (pfs_questions[i].whole == NULL)
-			continue;
-		(void)fputs(is_first ? "" : ",\n", to);
-		is_first = false;
-		fine &= put_history(to, self, (enum pfs_question_id)i);
+	struct pfs_json json = { .out = to, .is_compact = true, .is_in_html = true };
+	bool fine = true;
+	pfs_json_object(&json, NULL);
+	pfs_json_lines(&json);
+	pfs_json_count(&json, "version", 1);
+	pfs_json_text(&json, "box", self->box);
+	if (has_tables) {
+		pfs_json_object(&json, "tables");
+		pfs_json_lines(&json);
+		for (int i = 0; i < PFS_QUESTIONS; i++)
+			if (pfs_questions[i].whole == NULL)
+				put_table(&json, self, (enum pfs_question_id)i);
+		pfs_json_end(&json);
 	}
-	(void)fputs("}}\n", to);
+	pfs_json_object(&json, "histories");
+	pfs_json_lines(&json);
+	for (int i = 0; i < PFS_QUESTIONS; i++)
+		if (pfs_questions[i].whole != NULL)
+			fine &= put_history(&json, self, (enum pfs_question_id)i);
+	pfs_json_end(&json);
+	pfs_json_end(&json);
 	return fine;
 }
 
 bool pfs_report_write_histories(const struct pfs_report *self, FILE *to)
 {
-	(void)fputs("{\"version\":1,\"box\":", to);
-	pfs_put_json(to, self->box);
-	(void)fputs(",\n", to);
-	return put_histories(to, self);
+	return put_all(self, false, to);
 }
 
 bool pfs_report_write_json(const struct pfs_report *self, FILE *to)
 {
-	(void)fputs("{\"version\":1,\"box\":", to);
-	pfs_put_json(to, self->box);
-	(void)fputs(",\n\"tables\":{", to);
-	for (int i = 0; i < PFS_QUESTIONS; i++) {
-		if (pfs_questions[i].whole != NULL)
-			continue;
-		(void)fputs(i == 0 ? "\n" : ",\n", to);
-		put_table(to, self, (enum pfs_question_id)i);
-	}
-	(void)fputs("},\n", to);
-	return put_histories(to, self);
+	return put_all(self, true, to);
 }

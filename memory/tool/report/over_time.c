@@ -1,5 +1,5 @@
 /*
- * over_time.c - rows of memory_history as series that stand one on the other.
+ * over_time.c - rows of memory_history as stacked series.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { TICK, TIME, KIND, NAME, BYTES, RSS, PLACE };
 
-/* "2026-01-31 12:00:00.123" as milliseconds of a clock that has no zones. */
+/* "2026-01-31 12:00:00.123" as milliseconds, without a time zone. */
 static int64_t milliseconds_of(const char *text)
 {
 	struct tm parts;
@@ -46,7 +46,7 @@ static bool make_room(struct pfs_history *self, size_t moments)
 	       self->edge[1] != NULL;
 }
 
-/* The series of that name; the last place is for what the others have. */
+/* The series of that name, new if there is room; else the last, for the others. */
 static size_t series_of(struct pfs_history *self, const char *name)
 {
 	for (size_t i = 0; i < self->series_count; i++)
@@ -58,7 +58,7 @@ static size_t series_of(struct pfs_history *self, const char *name)
 	return self->series_count++;
 }
 
-/* Beyond so much only a damaged box has something; and sums of it are still numbers. */
+/* Only a damaged box has more; sums of this do not overflow. */
 static int64_t bytes_at(const struct pfs_answer *answer, size_t row, size_t column)
 {
 	int64_t bytes = pfs_answer_at(answer, row, column)->number;
@@ -113,8 +113,8 @@ static void largest_first(struct pfs_history *self)
 }
 
 /*
- * What is tracked beyond the named ones. Shares of a tick are added up one after the other while
- * the program goes on: where they are more than the whole, the others have nothing.
+ * What is tracked beyond the named series. The program runs while a tick adds up its parts, so
+ * these can exceed the whole: the others then have 0.
  */
 static void add_others(struct pfs_history *self, const char *others)
 {
@@ -149,7 +149,7 @@ bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer,
 	}
 	for (size_t i = 0; i < answer->row_count; i++)
 		add_row(self, answer, i);
-	if (answer->column_count <= PLACE) /* else the rows have their order */
+	if (answer->column_count <= PLACE) /* else PLACE orders them */
 		largest_first(self);
 	add_others(self, others);
 	return true;

@@ -73,19 +73,29 @@ bool pfs_report_write_body(const struct pfs_report *self, FILE *to)
 	return fine;
 }
 
+void pfs_report_put_title(const struct pfs_report *self, FILE *to)
+{
+	pfs_put_doctype(to);
+	(void)fputs("pfs-mem: ", to);
+	pfs_put_text(to, pfs_report_program(self));
+	(void)fprintf(to, " (%s)</title>\n", pfs_report_head(self, "Pfs_box_pid"));
+}
+
+bool pfs_report_put_data(const struct pfs_report *self, FILE *to)
+{
+	(void)fputs("<script type=\"application/json\" id=\"data\">", to);
+	bool fine = pfs_report_write_json(self, to);
+	(void)fputs("</script>\n", to);
+	return fine;
+}
+
 bool pfs_report_write_page(const struct pfs_report *self, FILE *to)
 {
-	const char *program = pfs_report_head(self, "Pfs_box_program");
-	const char *slash = strrchr(program, '/');
-	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-		    "name=\"viewport\" content=\"width=device-width\">\n<title>pfs-mem: ",
-		    to);
-	pfs_put_text(to, slash == NULL ? program : slash + 1);
-	(void)fprintf(to, " (%s)</title><style>\n%s</style></head>\n<body><main>\n",
-		      pfs_report_head(self, "Pfs_box_pid"), pfs_page_css);
+	pfs_report_put_title(self, to);
+	(void)fprintf(to, "<style>\n%s</style></head>\n<body><main>\n", pfs_page_css);
 	bool fine = pfs_report_write_body(self, to);
-	(void)fputs("</main>\n<script type=\"application/json\" id=\"data\">", to);
-	fine &= pfs_report_write_json(self, to);
-	(void)fprintf(to, "</script>\n<script>\n%s</script></body></html>\n", pfs_page_js);
+	(void)fputs("</main>\n", to);
+	fine &= pfs_report_put_data(self, to);
+	(void)fprintf(to, "<script>\n%s</script></body></html>\n", pfs_page_js);
 	return fine;
 }

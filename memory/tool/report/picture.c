@@ -1,5 +1,5 @@
 /*
- * picture.c - what is held over time by instrument, as a picture of SVG that stands alone.
+ * picture.c - memory over time by instrument, as a stand-alone SVG.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 			      pfs_time_at(history, i / 4.0, text));
 }
 
-/* What could not be seen in the chart has no line in the legend. */
+/* The legend leaves out what is too small to be seen. */
 static bool is_seen(const struct pfs_history *history, size_t series)
 {
 	return pfs_history_most(history, history->bytes[series]) > history->most / 250;
@@ -66,18 +66,17 @@ static void put_picture(FILE *to, const struct pfs_report *self, const struct pf
 	const struct pfs_frame frame = { 70, 40, WIDTH - 70 - 34, 230 };
 	double legend = frame.top + frame.height + 34;
 	double height = legend + 6;
-	const char *program = pfs_report_head(self, "Pfs_box_program");
-	const char *slash = strrchr(program, '/');
 	char text[32];
 	for (size_t i = 0; i < history->series_count; i++)
 		height += is_seen(history, i) ? 20 : 0;
+	pfs_put_svg(to, style,
+		    "viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\"", WIDTH,
+		    height, WIDTH, height);
 	(void)fprintf(to,
-		      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-		      "width=\"%.0f\" height=\"%.0f\" role=\"img\"><style>%s</style>\n<rect "
-		      "class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"ink\" "
-		      "x=\"%.0f\" y=\"22\" style=\"font-size:14px;font-weight:600\">",
-		      WIDTH, height, WIDTH, height, style, frame.left);
-	pfs_put_text(to, slash == NULL ? program : slash + 1);
+		      "<text class=\"ink\" x=\"%.0f\" y=\"22\" "
+		      "style=\"font-size:14px;font-weight:600\">",
+		      frame.left);
+	pfs_put_text(to, pfs_report_program(self));
 	(void)fprintf(to, ": at most %s tracked; the line is the resident set</text>\n",
 		      pfs_amount(pfs_history_most(history, history->tracked), text));
 	pfs_put_areas(to, history, &frame);

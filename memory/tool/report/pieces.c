@@ -1,52 +1,10 @@
 /*
- * pieces.c - text, numbers and commands, as pages, JSON and sh want them.
+ * pieces.c - numbers and commands for pages; quoting for sh.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report.h"
-
-void pfs_put_text(FILE *to, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		switch (*text) {
-		case '&': (void)fputs("&amp;", to); break;
-		case '<': (void)fputs("&lt;", to); break;
-		case '>': (void)fputs("&gt;", to); break;
-		case '"': (void)fputs("&quot;", to); break;
-		case '\'': (void)fputs("&#39;", to); break;
-		case '\t':
-		case '\n': (void)fprintf(to, "&#%d;", *text); break;
-		default: /* HTML has no other control characters */
-			(void)fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, to);
-		}
-	}
-}
-
-void pfs_put_name(FILE *to, const char *name)
-{
-	char one[2] = "";
-	for (; *name != '\0'; name++) {
-		one[0] = *name;
-		pfs_put_text(to, one);
-		if (strchr("/@_", *name) != NULL)
-			(void)fputs("<wbr>", to);
-	}
-}
-
-void pfs_put_json(FILE *to, const char *text)
-{
-	(void)fputc('"', to);
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-		/* '<' is no matter to JSON, but </script> is one to HTML. */
-		if (c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&')
-			(void)fprintf(to, "\\u%04x", c);
-		else
-			(void)fputc(c, to);
-	}
-	(void)fputc('"', to);
-}
 
 const char *pfs_grouped(int64_t number, char text[32])
 {
@@ -63,18 +21,15 @@ const char *pfs_grouped(int64_t number, char text[32])
 	return text;
 }
 
-/* For sh: in single quotes; one inside ends them, stands for itself, and begins them anew. */
+/* In single quotes, as sh reads them; those inside become '\''. */
 static void put_quoted(FILE *to, const char *text)
 {
-	char one[2] = "";
 	(void)fputs("&#39;", to);
-	for (; *text != '\0'; text++) {
-		one[0] = *text;
-		if (*text == '\'')
-			pfs_put_text(to, "'\\''");
-		else
-			pfs_put_text(to, one);
+	for (size_t bytes; bytes = strcspn(text, "'"), text[bytes] != '\0'; text += bytes + 1) {
+		pfs_put_bytes(to, text, bytes);
+		pfs_put_text(to, "'\\''");
 	}
+	pfs_put_text(to, text);
 	(void)fputs("&#39;", to);
 }
 
@@ -83,6 +38,13 @@ static bool is_plain(const char *text)
 	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				 "/._-+,:@")] == '\0' &&
 	       text[0] != '-' && text[0] != '\0';
+}
+
+void pfs_put_cell(FILE *to, int64_t bytes, const char *css)
+{
+	char text[32];
+	(void)fprintf(to, "<td%s title=\"%" PRId64 " bytes\">%s</td>", css, bytes,
+		      pfs_amount(bytes, text));
 }
 
 void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_id id)
@@ -105,5 +67,5 @@ void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_
 		pfs_put_text(to, note);
 	(void)fputs("<details><summary>The command</summary>", to);
 	pfs_put_command(to, self, id);
-	(void)fputs("</details></figcaption>", to);
+	(void)fputs("</details></figcaption></figure>\n", to);
 }

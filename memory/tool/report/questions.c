@@ -1,6 +1,6 @@
 /*
- * questions.c - what a report asks a box. Each query is also what its figure says under it: who
- * runs it by pfs-mem sql gets the figure's numbers.
+ * questions.c - what a report asks a box. A figure shows its query: pfs-mem sql answers it with
+ * the figure's numbers.
  */
 #include "report.h"
 
@@ -36,17 +36,17 @@ static const char history_note[] =
 	"stack where memory was allocated but not yet touched. If not all ticks fit, those with "
 	"the most tracked bytes are shown.";
 
-/* Of a damaged box a number may be anything; sums of so many are still numbers. */
+/* A damaged box can have any number; sums of these do not overflow. */
 #define BOUNDED(bytes) "min(" bytes ", 1 << 58)"
 #define ARENA_NAME "coalesce(POOL, 'arena ' || ARENA, '(others)')"
 
-/* Of every %llu ticks that with the most resident, and the last one. */
+/* Of every %llu ticks the one with the most resident; and the last one. */
 #define SHOWN                                                              \
 	"WITH shown AS (SELECT TICK, max(RSS) FROM memory_arenas_history " \
 	"GROUP BY TICK / %llu UNION SELECT max(TICK), 0 FROM memory_arenas_history), "
 #define OF_SHOWN " FROM memory_arenas_history WHERE TICK IN (SELECT TICK FROM shown)"
 
-/* The sum of all arenas, and the eight that ever had most. */
+/* The sum of all arenas, and the eight with the highest maximum. */
 /* clang-format off */
 #define ARENAS_OVER_TIME(bytes)                                                            \
 	SHOWN "each AS (SELECT TICK, TIME, " ARENA_NAME " AS NAME, " BOUNDED(bytes)        \
@@ -73,7 +73,7 @@ static const char history_note[] =
 	STATE("mapped, not resident", "d - c", "4") " ORDER BY TICK, PLACE"
 /* clang-format on */
 
-/* A pool has no arena, an arena no pool, or one has the other's name. */
+/* A pool without an arena, an arena without a pool, or both with one name. */
 /* clang-format off */
 #define BESIDE                                                                             \
 	"WITH owners AS (SELECT ifnull(USER, 'background') AS pool, sum(" P ") AS held "   \
@@ -91,7 +91,7 @@ static const char history_note[] =
 	"ORDER BY max(ifnull(held, 0), ifnull(allocated, 0)) DESC, 1 LIMIT 16"
 /* clang-format on */
 
-/* An owner has what those below it have, and a shorter path: so its row is not left out first. */
+/* An owner's sum includes those below it, and its path is shorter: so it comes before them. */
 #define OWNERS                                                                          \
 	"WITH each AS (SELECT ifnull(PARENT || '/', '') || NAME AS owner, OWN_BYTES, "  \
 	"SUM_BYTES, HIGH_BYTES, LIMIT_BYTES, REFUSED, count(*) OVER () AS rows_of_all " \
@@ -130,8 +130,7 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 			    .note = NULL },
 	[PFS_ASK_THREADS] = { "threads", "By thread",
 			      "SELECT m.THREAD_ID || ' ' || NAME AS thread, current_bytes, "
-			      "high_bytes, blocks, "
-			      "allocations, count(*) OVER () AS rows_of_all, "
+			      "high_bytes, blocks, allocations, count(*) OVER () AS rows_of_all, "
 			      "sum(current_bytes) OVER () AS bytes_of_all FROM (SELECT "
 			      "THREAD_ID, " NUMBERS " FROM memory_summary_by_thread_by_event_name "
 			      "GROUP BY THREAD_ID) AS m "
@@ -152,10 +151,8 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 			     "SELECT " ARENA_NAME
 			     " AS arena, THREADS AS threads, ALLOCATED_BYTES AS allocated, "
 			     "CACHED_BYTES AS cached, ACTIVE_BYTES AS active, RESIDENT_BYTES AS "
-			     "resident, "
-			     "MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM "
-			     "memory_arenas "
-			     "ORDER BY RESIDENT_BYTES DESC, 1",
+			     "resident, MAPPED_BYTES AS mapped, RETAINED_BYTES AS retained FROM "
+			     "memory_arenas ORDER BY RESIDENT_BYTES DESC, 1",
 			     "At the last tick. Each column includes the one before: allocated, "
 			     "blocks taken from slabs, including those in threads' rings (cached); "
 			     "active, the pages that hold them; resident, also free pages not yet "

@@ -1,10 +1,9 @@
 /*
- * report.h - a box as a page of HTML that needs nothing outside itself: who holds what, over time,
- * adding up to what is resident.
+ * report.h - a box as a self-contained page of HTML: who holds what, over time, adding up to the
+ * resident set.
  *
- * Three steps, so that a page that stays open can take them one by one: take asks all questions of
- * one moment; write_json is the answers as data; write_page the page, with the same data in it. All
- * text of a box is escaped, wherever it stands.
+ * pfs_report_take asks all questions of one moment; write_json writes the answers as data,
+ * write_page a page that contains the same data. All text of a box is escaped.
  */
 #ifndef PFS_MEM_REPORT_H
 #define PFS_MEM_REPORT_H
@@ -15,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/amount.h"
+#include "memory/tool/markup.h"
 #include "memory/tool/sql/sql.h"
 
 /* ---- questions, and their answers ---- */
@@ -43,9 +43,9 @@ struct pfs_question {
 	const char *title;
 	const char *query;  /* %llu: every so many ticks */
 	const char *note;   /* below the figure; NULL: none */
-	const char *none;   /* said in the place of no rows; NULL: there are always some */
-	const char *whole;  /* over time: what the sum is; NULL: the question is of one moment */
-	const char *others; /* over time: what is not among the named ones */
+	const char *none;   /* shown if there are no rows; NULL: there always are some */
+	const char *whole;  /* of a history: the name of the sum; NULL: not a history */
+	const char *others; /* of a history: the name of the rest */
 };
 extern const struct pfs_question pfs_questions[PFS_QUESTIONS];
 
@@ -71,19 +71,29 @@ struct pfs_report {
 struct pfs_report *pfs_report_take(const char *target, struct pfs_message *message);
 void pfs_report_free(struct pfs_report *self);
 
-/* An answer of its own, to be dropped in any case: query is for sqlite3_free, and becomes the
- * answer's; NULL: no memory. False: as message says. */
+/* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as
+ * message says. */
+sqlite3 *pfs_tables_open(const char *target, struct pfs_message *message);
+/* Ask a further question. The answer takes query (for sqlite3_free; NULL: no memory), and must be
+ * dropped in any case. False: as message says. */
 bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 		    struct pfs_message *message);
 void pfs_answer_drop(struct pfs_answer *self);
 
 const struct pfs_value *pfs_answer_at(const struct pfs_answer *self, size_t row, size_t column);
-/* A variable of the head, as text; "": it is not there. */
+/* "" and 0 where there is none. */
+const char *pfs_text_at(const struct pfs_answer *self, size_t row, size_t column);
+int64_t pfs_number_at(const struct pfs_answer *self, size_t row, size_t column);
+/* The most in some columns; at least 1. */
+int64_t pfs_answer_most(const struct pfs_answer *self, const size_t *columns, size_t count);
+/* A variable of the head; "": there is none. */
 const char *pfs_report_head(const struct pfs_report *self, const char *name);
+/* The program, without its folder. */
+const char *pfs_report_program(const struct pfs_report *self);
 
-/* ---- what they are over time ---- */
+/* ---- histories ---- */
 
-#define PFS_SERIES_MAX 9 /* eight by name, and what the others have */
+#define PFS_SERIES_MAX 9 /* eight by name, and the others */
 
 /* Stacked: at each moment the sum of all series is what is tracked. */
 struct pfs_history {
@@ -102,42 +112,43 @@ struct pfs_history {
 bool pfs_history_make(struct pfs_history *self, const struct pfs_answer *answer,
 		      const char *others);
 void pfs_history_free(struct pfs_history *self);
-/* The most that a series has, or tracked, or rss. */
+/* The maximum of a series, of tracked or of rss. */
 int64_t pfs_history_most(const struct pfs_history *self, const int64_t *bytes);
 
-/* ---- writing; errors stand in the stream. False: no memory ---- */
+/* ---- writing; write errors stay in the stream. False: no memory ---- */
 
 bool pfs_report_write_json(const struct pfs_report *self, FILE *to);
-/* What is over time, alone. */
+/* Only the histories. */
 bool pfs_report_write_histories(const struct pfs_report *self, FILE *to);
 bool pfs_report_write_page(const struct pfs_report *self, FILE *to);
+/* The beginning of a page, with its title; and its data, for scripts. */
+void pfs_report_put_title(const struct pfs_report *self, FILE *to);
+bool pfs_report_put_data(const struct pfs_report *self, FILE *to);
 /* What is between <main> and </main>. */
 bool pfs_report_write_body(const struct pfs_report *self, FILE *to);
-/* What is held over time by instrument, as a picture for documents. */
+/* Memory over time by instrument, as a picture for documents. */
 bool pfs_report_write_picture(const struct pfs_report *self, FILE *to);
 
 /* ---- pieces of pages ---- */
 
-/* Text, for where tags or attributes are. */
-void pfs_put_text(FILE *to, const char *text);
-/* A name, which may go on in the next line behind '/', '@' and '_'. */
-void pfs_put_name(FILE *to, const char *name);
-/* As JSON, also inside <script>. */
-void pfs_put_json(FILE *to, const char *text);
 /* A whole number in groups of three. */
 const char *pfs_grouped(int64_t number, char text[32]);
 /* The command that asks a question again, quoted for sh. */
 void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
-/* What ends a figure: a note, and that command. */
+/* The end of a figure: a note, and that command. */
 void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
 
-/* A figure's beginning; its title, where the chapter has more than one. */
+/* The beginning of a figure; with its title if the chapter has more than one. */
 void pfs_put_figure(FILE *to, enum pfs_question_id id, bool has_title);
-/* Bars; history: whose colours names have, NULL: none. */
+/* A row of memory_os; 0: it is not there. */
+int64_t pfs_report_os(const struct pfs_report *self, const char *name);
+/* A cell of bytes, in words and exactly; css: attributes of the cell. */
+void pfs_put_cell(FILE *to, int64_t bytes, const char *css);
+/* Bars, coloured like the names of history; NULL: one colour. */
 void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_id id,
 		     const struct pfs_history *history);
 void pfs_put_os(FILE *to, const struct pfs_report *self);
-/* Arenas; and what each pool holds, beside what its arena has. Colours as in pfs_put_holders. */
+/* Arenas; and pools compared with their arenas. Colours as in pfs_put_holders. */
 void pfs_put_arenas(FILE *to, const struct pfs_report *self, const struct pfs_history *history);
 void pfs_put_beside(FILE *to, const struct pfs_report *self, const struct pfs_history *history);
 /* The owners of a memory trace, as a tree. */
@@ -150,13 +161,13 @@ void pfs_put_head(FILE *to, const struct pfs_report *self, const struct pfs_hist
 struct pfs_frame {
 	double left, top, width, height;
 };
-/* Areas one on the other, and the line of what is resident. */
+/* Stacked areas, and the line of the resident set. */
 void pfs_put_areas(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame);
-/* Bytes from one line of the grid to the next, and how many lines there are above 0. */
+/* Bytes between lines of the grid, and the number of lines above 0. */
 int64_t pfs_grid_step(int64_t most, unsigned *lines);
-/* "12:00:01", of a part of the time that is shown; with the day where that is more than one. */
+/* The time at a part of the axis: "12:00:01", with the day if the axis covers days. */
 const char *pfs_time_at(const struct pfs_history *history, double part, char text[32]);
-/* A series' colour: its number, 8 for what the others have. */
+/* The colour of a series: its index; 8: the others. */
 unsigned pfs_colour_of(const struct pfs_history *history, const char *name);
 
 extern const char pfs_page_css[], pfs_page_js[]; /* made of page.css and page.js */

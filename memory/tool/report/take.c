@@ -1,5 +1,5 @@
 /*
- * take.c - all questions asked of one moment, and their answers kept.
+ * take.c - asks all questions of one moment, and keeps the answers.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-#define MOMENTS 300u /* so many are shown, about */
+#define MOMENTS 300u /* shown, about */
 
 /* ---- answers ---- */
 
@@ -72,13 +72,6 @@ static bool add_columns(struct pfs_answer *self, sqlite3_stmt *statement)
 	return self->column_count == count;
 }
 
-static bool refuse(struct pfs_message *message, const char *what)
-{
-	(void)snprintf(message->text, sizeof(message->text), "report: %s", what);
-	(void)pfs_one_line(message->text);
-	return false;
-}
-
 bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 		    struct pfs_message *message)
 {
@@ -92,23 +85,49 @@ bool pfs_answer_ask(sqlite3 *db, char *query, struct pfs_answer *answer,
 		fine = add_row(answer, statement);
 	bool is_error = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE;
 	if (is_error || !fine)
-		fine = refuse(message, is_error ? sqlite3_errmsg(db) : "no memory");
+		fine = pfs_refuse(message, "report: %s",
+				  is_error ? sqlite3_errmsg(db) : "no memory");
 	(void)sqlite3_finalize(statement);
 	return fine;
 }
 
 /* ---- the report ---- */
 
+const char *pfs_text_at(const struct pfs_answer *self, size_t row, size_t column)
+{
+	const char *text = pfs_answer_at(self, row, column)->text;
+	return text == NULL ? "" : text;
+}
+
+int64_t pfs_number_at(const struct pfs_answer *self, size_t row, size_t column)
+{
+	return pfs_answer_at(self, row, column)->number;
+}
+
+int64_t pfs_answer_most(const struct pfs_answer *answer, const size_t *columns, size_t count)
+{
+	int64_t most = 1;
+	for (size_t row = 0; row < answer->row_count; row++)
+		for (size_t i = 0; i < count; i++)
+			if (pfs_number_at(answer, row, columns[i]) > most)
+				most = pfs_number_at(answer, row, columns[i]);
+	return most;
+}
+
 const char *pfs_report_head(const struct pfs_report *self, const char *name)
 {
 	const struct pfs_answer *head = &self->answers[PFS_ASK_HEAD];
-	for (size_t i = 0; i < head->row_count; i++) {
-		const char *variable = pfs_answer_at(head, i, 0)->text;
-		const char *value = pfs_answer_at(head, i, 1)->text;
-		if (variable != NULL && strcasecmp(variable, name) == 0)
-			return value == NULL ? "" : value;
-	}
+	for (size_t i = 0; i < head->row_count; i++)
+		if (strcasecmp(pfs_text_at(head, i, 0), name) == 0)
+			return pfs_text_at(head, i, 1);
 	return "";
+}
+
+const char *pfs_report_program(const struct pfs_report *self)
+{
+	const char *program = pfs_report_head(self, "Pfs_box_program");
+	const char *slash = strrchr(program, '/');
+	return slash == NULL ? program : slash + 1;
 }
 
 /* How many ticks stand for one that is shown. */
@@ -119,7 +138,7 @@ static unsigned long long step_of(const struct pfs_report *self)
 	return kept / MOMENTS + 1;
 }
 
-/* Which box it is, is said once: last may be another one by then; and commands name it in full. */
+/* The target is resolved once: 'last' may change later. Commands show the full name. */
 static bool name_box(struct pfs_report *self, const char *target, struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(target, message);
@@ -131,16 +150,24 @@ static bool name_box(struct pfs_report *self, const char *target, struct pfs_mes
 	return true;
 }
 
-static bool ask_all(struct pfs_report *self, struct pfs_message *message)
+sqlite3 *pfs_tables_open(const char *target, struct pfs_message *message)
 {
 	sqlite3 *db = NULL;
-	if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
-		(void)sqlite3_close(db);
-		return refuse(message, "no memory for SQLite");
-	}
-	bool fine = pfs_sql_attach(db, self->box, message) == SQLITE_OK;
+	bool fine = sqlite3_open(":memory:", &db) == SQLITE_OK ||
+		    pfs_refuse(message, "no memory for SQLite");
+	fine = fine && pfs_sql_attach(db, target, message) == SQLITE_OK;
 	if (fine && sqlite3_exec(db, "SELECT pfs_mem_hold(1)", NULL, NULL, NULL) != SQLITE_OK)
-		fine = refuse(message, sqlite3_errmsg(db));
+		fine = pfs_refuse(message, "%s", sqlite3_errmsg(db));
+	if (fine)
+		return db;
+	(void)sqlite3_close(db);
+	return NULL;
+}
+
+static bool ask_all(struct pfs_report *self, struct pfs_message *message)
+{
+	sqlite3 *db = pfs_tables_open(self->box, message);
+	bool fine = db != NULL;
 	for (int i = 0; fine && i < PFS_QUESTIONS; i++) {
 		struct pfs_answer *answer = &self->answers[i];
 		char *query = sqlite3_mprintf(pfs_questions[i].query, step_of(self), step_of(self));
@@ -154,7 +181,7 @@ struct pfs_report *pfs_report_take(const char *target, struct pfs_message *messa
 {
 	struct pfs_report *self = calloc(1, sizeof(*self));
 	if (self == NULL) {
-		(void)refuse(message, "no memory");
+		(void)pfs_refuse(message, "no memory for the report");
 		return NULL;
 	}
 	if (name_box(self, target, message) && ask_all(self, message))

@@ -1,6 +1,6 @@
 /*
- * arenas.c - memory_arenas: what each arena of the allocator had at the last tick;
- * memory_arenas_history: at each of the ring.
+ * arenas.c - memory_arenas: each arena of the allocator at the last tick;
+ * memory_arenas_history: at each tick in the ring.
  */
 #include "session.h"
 
@@ -60,7 +60,7 @@ static const struct pfs_box_tick *tick_of(const struct pfs_cursor *cursor, uint6
 	return &cursor->snapshot->ticks[row / PFS_BOX_TICK_ARENAS];
 }
 
-/* Behind the last arena of a tick the next tick is. */
+/* The next tick follows the last arena of a tick. */
 static bool history_there(struct pfs_cursor *cursor, uint64_t *row)
 {
 	uint64_t at = *row % PFS_BOX_TICK_ARENAS;

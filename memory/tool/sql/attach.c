@@ -1,6 +1,6 @@
 /*
- * attach.c - all tables, functions and views into a connection of SQLite; and what SQLite calls
- * when it loads pfs_mem_sqlite.so.
+ * attach.c - adds all tables, functions and views to a connection of SQLite; the entry point of
+ * pfs_mem_sqlite.so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 {
 	struct pfs_session *session = calloc(1, sizeof(*session));
 	if (session == NULL) {
-		pfs_sql_refuse(message, "no memory for a connection");
+		pfs_refuse(message, "no memory for a connection");
 		return SQLITE_NOMEM;
 	}
 	session->db = db;
@@ -38,12 +38,12 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 	if (code == SQLITE_OK)
 		code = pfs_sql_views(db);
 	if (code != SQLITE_OK)
-		pfs_sql_refuse(message, "the tables of a box: %s", sqlite3_errmsg(db));
+		pfs_refuse(message, "the tables of a box: %s", sqlite3_errmsg(db));
 	return code;
 }
 
 #ifndef SQLITE_CORE
-/* What SQLite looks for in pfs_mem_sqlite.so. */
+/* SQLite calls it when it loads pfs_mem_sqlite.so. */
 __attribute__((visibility("default"))) int
 sqlite3_pfsmemsqlite_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 

@@ -1,5 +1,5 @@
 /*
- * catalog.c - all tables and views there are; the list of them is a table itself.
+ * catalog.c - the list of all tables and views, itself a table.
  */
 #include "session.h"
 
@@ -12,13 +12,6 @@ static uint64_t tables_limit(const struct pfs_cursor *cursor)
 	while (pfs_sql_name(count) != NULL)
 		count++;
 	return count;
-}
-
-static bool every_name(struct pfs_cursor *cursor, uint64_t *row)
-{
-	(void)cursor;
-	(void)row;
-	return true;
 }
 
 static void tables_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
@@ -35,7 +28,7 @@ static const struct pfs_table sql_tables = {
 	.name = "tables", .schema = "pfs",
 	.columns = "NAME VARCHAR(64) NOT NULL, TABLE_SCHEMA VARCHAR(64) NOT NULL, "
 		   "TABLE_TYPE VARCHAR(64) NOT NULL",
-	.row_limit = tables_limit, .there = every_name, .value = tables_value
+	.row_limit = tables_limit, .value = tables_value
 };
 /* clang-format on */
 

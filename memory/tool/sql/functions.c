@@ -7,11 +7,10 @@
 
 #include "session.h"
 
-static void format_bytes(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(format_bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
 	char text[64];
-	(void)argc;
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
 	double bytes = sqlite3_value_double(argv[0]), part = bytes / 1024;
@@ -28,12 +27,11 @@ static void format_bytes(sqlite3_context *context, int argc, sqlite3_value **arg
 }
 
 /* Returns the file name of the box that was opened. */
-static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(mem_open)
 {
 	struct pfs_session *session = sqlite3_user_data(context);
 	const char *target = (const char *)sqlite3_value_text(argv[0]);
 	struct pfs_message message;
-	(void)argc;
 	if (target == NULL)
 		sqlite3_result_error(context, "pfs_mem_open(NULL): name a pid, a file, or last",
 				     -1);
@@ -48,10 +46,9 @@ static void mem_open(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /* pfs_mem_hold(1): all statements see one moment, until pfs_mem_hold(0), or a newer one. */
-static void mem_hold(sqlite3_context *context, int argc, sqlite3_value **argv)
+PFS_SQL_FUNCTION(mem_hold)
 {
 	struct pfs_session *session = sqlite3_user_data(context);
-	(void)argc;
 	if (session->moments != NULL) {
 		sqlite3_result_error(
 			context,

@@ -19,7 +19,7 @@ static const struct pfs_box_tick *tick_of(const struct pfs_cursor *cursor, uint6
 	return &cursor->snapshot->ticks[row / LINES];
 }
 
-/* NULL: of none. */
+/* NULL: none. */
 static const struct pfs_box_arena *arena_of(const struct pfs_cursor *cursor, uint64_t row)
 {
 	uint64_t line = row % LINES;
@@ -76,7 +76,7 @@ static void result_name(const struct pfs_cursor *cursor, sqlite3_context *contex
 		uint32_t i = pfs_snapshot_account(snapshot, reference);
 		char name[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 2];
 		if (i >= snapshot->account_count)
-			return; /* it has gone since */
+			return; /* overwritten since */
 		const struct pfs_seen_account *one = &snapshot->accounts[i];
 		(void)snprintf(name, sizeof(name), "%s%s%s", one->has_user ? one->user_name : "",
 			       one->has_host ? "@" : "", one->has_host ? one->host_name : "");

@@ -1,6 +1,6 @@
 /*
- * limits.c - memory_limits: what the program, threads, accounts and users may have in use, and what
- * was refused; LIMIT_BYTES can be changed. Rows' numbers are those of the entries.
+ * limits.c - memory_limits: limits of the program, threads, accounts and users, and refusals.
+ * LIMIT_BYTES can be changed. A row has the number of its entry.
  */
 #include <string.h>
 
@@ -88,22 +88,11 @@ static void limits_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 static bool limits_update(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
 			  struct pfs_message *message)
 {
-	uint64_t bytes = UINT64_MAX;
-	for (int i = 0; i < COLUMNS; i++)
-		if (i != LIMIT && !sqlite3_value_nochange(values[i]))
-			return pfs_sql_refuse(message, "memory_limits: only LIMIT_BYTES can be "
-						       "changed");
-	if (sqlite3_value_nochange(values[LIMIT]))
-		return true;
-	if (sqlite3_value_type(values[LIMIT]) != SQLITE_NULL) {
-		bytes = (uint64_t)sqlite3_value_int64(values[LIMIT]);
-		if (sqlite3_value_numeric_type(values[LIMIT]) != SQLITE_INTEGER ||
-		    sqlite3_value_int64(values[LIMIT]) < 0)
-			return pfs_sql_refuse(message, "memory_limits: LIMIT_BYTES must be a "
-						       "number of bytes from 0 on, or NULL for no "
-						       "limit");
-	}
-	return pfs_reader_limit_account(session->reader, (uint32_t)(rowid - 1), bytes, message);
+	uint64_t bytes;
+	if (!pfs_sql_take_limit("memory_limits", values, COLUMNS, LIMIT, &bytes, message))
+		return false;
+	return sqlite3_value_nochange(values[LIMIT]) ||
+	       pfs_reader_limit_account(session->reader, (uint32_t)(rowid - 1), bytes, message);
 }
 
 /* clang-format off */

@@ -6,13 +6,6 @@
 
 #include "session.h"
 
-static bool every_row(struct pfs_cursor *cursor, uint64_t *row)
-{
-	(void)cursor;
-	(void)row;
-	return true;
-}
-
 /* ---- setup_instruments: its rows' numbers are those of the records ---- */
 
 static uint64_t instruments_limit(const struct pfs_cursor *cursor)
@@ -62,14 +55,14 @@ static bool instruments_update(struct pfs_session *session, int64_t rowid, sqlit
 {
 	bool enabled, timed;
 	if (!sqlite3_value_nochange(values[0]))
-		return pfs_sql_refuse(message, "setup_instruments: NAME cannot be changed; "
-					       "ENABLED can");
+		return pfs_refuse(message, "setup_instruments: NAME cannot be changed; "
+					   "ENABLED can");
 	if (!sqlite3_value_nochange(values[2]) && !switch_of(values[2], &timed))
-		return pfs_sql_refuse(message, "setup_instruments: TIMED must be 'YES' or 'NO'");
+		return pfs_refuse(message, "setup_instruments: TIMED must be 'YES' or 'NO'");
 	if (sqlite3_value_nochange(values[1]))
-		return true; /* TIMED alone: memory has no times */
+		return true; /* TIMED has no effect on memory */
 	if (!switch_of(values[1], &enabled))
-		return pfs_sql_refuse(message, "setup_instruments: ENABLED must be 'YES' or 'NO'");
+		return pfs_refuse(message, "setup_instruments: ENABLED must be 'YES' or 'NO'");
 	return pfs_reader_enable(session->reader, (uint32_t)(rowid - 1), enabled, message);
 }
 
@@ -121,7 +114,7 @@ static void threads_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	case 13: pfs_result_text(context, thread->is_instrumented ? "YES" : "NO"); break;
 	case 14: pfs_result_text(context, "NO"); break;
 	case 16: pfs_result_number(context, thread->os_tid); break;
-	default:; /* nothing knows it: NULL */
+	default:; /* unknown: NULL */
 	}
 }
 
@@ -163,7 +156,7 @@ static void people_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 #define PEOPLE(table_name, who)                                                                 \
 	{                                                                                       \
 		.name = table_name, .schema = "performance_schema", .columns = who CONNECTIONS, \
-		.row_limit = people_limit, .there = every_row, .value = people_value            \
+		.row_limit = people_limit, .value = people_value                                \
 	}
 
 /* clang-format off */

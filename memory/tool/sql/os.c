@@ -1,11 +1,10 @@
 /*
- * os.c - memory_os: what is resident, and whose it is, in rows that add up; memory_mapped: who maps
- * memory itself.
+ * os.c - memory_os: the parts of the resident set, which add up; memory_mapped: who maps memory
+ * directly.
  *
- * All rows whose PART_OF is 'resident' together are the row resident, by construction: what nobody
- * accounts for is the row unaccounted. All are of the last tick, the system's numbers, too; those
- * of now, of a living program, are the row resident_now. Before the first tick there is what the
- * cells say, and what the system says now.
+ * The rows whose PART_OF is 'resident' add up to the row resident by construction: the row
+ * unaccounted is the rest. All rows are of the last tick, except resident_now of a living program.
+ * Before the first tick the rows come from the cells and the system, now.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +68,7 @@ static void ask_system(const struct pfs_box_info *info, struct system_says *says
 
 #define PART "resident"
 
-/* The library's own blocks are in what it allocated, so not beside it. */
+/* The library's own blocks are part of what it allocated, so they are not added. */
 static void add_heap(struct sheet *sheet, const struct pfs_box_own *own)
 {
 	bool has_heap = own->allocated != 0;
@@ -97,7 +96,7 @@ static int64_t sum_of(const struct sheet *sheet)
 	return (int64_t)sum;
 }
 
-/* So far the sheet has what the heap's owners count; in memory is less of it, or more. */
+/* The rows so far are counted by the heap's owners; less or more of that is resident. */
 static void add_found(struct sheet *sheet, const struct pfs_box_own *own)
 {
 	bool is_found = own->measured_realtime_ns != 0;
@@ -193,13 +192,6 @@ static uint64_t os_limit(const struct pfs_cursor *cursor)
 	return self->own == NULL ? 0 : (uint64_t)((struct sheet *)self->own)->count;
 }
 
-static bool os_there(struct pfs_cursor *cursor, uint64_t *row)
-{
-	(void)cursor;
-	(void)row;
-	return true;
-}
-
 static void os_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
 {
 	const struct row *row = &((struct sheet *)cursor->own)->rows[cursor->row];
@@ -217,7 +209,7 @@ const struct pfs_table pfs_sql_os = {
 	.columns = "NAME VARCHAR(64) NOT NULL, BYTES BIGINT, PART_OF VARCHAR(64), "
 		   "NOTE VARCHAR(256)",
 	.parts = PFS_SNAPSHOT_ROWS,
-	.row_limit = os_limit, .there = os_there, .value = os_value
+	.row_limit = os_limit, .value = os_value
 };
 /* clang-format on */
 

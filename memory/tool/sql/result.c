@@ -1,8 +1,6 @@
 /*
- * result.c - values of a box as results of SQLite; lines of refusal; and SQLite's calls, where they
- * come from whoever loads this.
+ * result.c - values of a box as results of SQLite; in a module, the pointer to SQLite's calls.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -20,7 +18,7 @@ void pfs_result_text(sqlite3_context *context, const char *text)
 
 void pfs_result_number(sqlite3_context *context, uint64_t number)
 {
-	/* Beyond what SQLite's integers hold only a damaged box has something. */
+	/* Only a damaged box has more than SQLite's integers hold. */
 	sqlite3_result_int64(context, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 
@@ -37,14 +35,4 @@ void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns)
 	(void)snprintf(text + length, sizeof(text) - length, ".%03u",
 		       (unsigned)(realtime_ns / 1000000 % 1000));
 	pfs_result_text(context, text);
-}
-
-bool pfs_sql_refuse(struct pfs_message *message, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	(void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-	va_end(arguments);
-	(void)pfs_one_line(message->text);
-	return false;
 }

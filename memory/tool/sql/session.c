@@ -47,15 +47,15 @@ void pfs_session_free(void *opaque)
 	free(self);
 }
 
-/* The first question of a connection that nobody gave a box. */
+/* The first query of a connection without a box. */
 static bool have_reader(struct pfs_session *self, struct pfs_message *message)
 {
 	if (self->reader != NULL)
 		return true;
 	const char *target = getenv("PFS_MEM_TARGET");
 	if (target == NULL || target[0] == '\0')
-		return pfs_sql_refuse(message, "no box is open; SELECT pfs_mem_open('TARGET'), or "
-					       "set PFS_MEM_TARGET (a pid, a file, last)");
+		return pfs_refuse(message, "no box is open; SELECT pfs_mem_open('TARGET'), or "
+					   "set PFS_MEM_TARGET (a pid, a file, last)");
 	return pfs_session_open(self, target, message);
 }
 
@@ -68,10 +68,9 @@ static struct pfs_moment *moment_of(const struct pfs_session *self, sqlite3_stmt
 }
 
 /*
- * Which statement runs? SQLite does not say. Of those that are busy it is the one that has no
- * snapshot yet; if all have one, that of the one that was entered last. Where statements of a
- * connection are interleaved, one that does not look at boxes may be taken for the running one: its
- * snapshot is then another moment, and nothing worse.
+ * Which statement runs? SQLite does not say. Of the busy ones it is the one without a snapshot; if
+ * all have one, the one that was entered last. If statements of a connection are interleaved, the
+ * guess may be one that reads no box: the snapshot is then of another moment, and nothing worse.
  */
 static sqlite3_stmt *running_statement(struct pfs_session *self)
 {
@@ -144,7 +143,7 @@ const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs
 	if ((parts & PFS_SNAPSHOT_TICKS) == 0 || moment->snapshot == NULL ||
 	    moment->snapshot->ticks != NULL || moment->snapshot->info.ticks == 0)
 		return moment->snapshot;
-	/* Ticks are of the past: that they are seen a little later changes nothing. */
+	/* Ticks are of the past: reading them a little later changes nothing. */
 	if (moment->with_ticks == NULL)
 		moment->with_ticks = take(self, parts | PFS_SNAPSHOT_ROWS, message);
 	return moment->with_ticks;
@@ -158,11 +157,11 @@ bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)
 	const struct pfs_box_info *info = pfs_reader_info(self->reader);
 	if (info->is_live)
 		return true;
-	return pfs_sql_refuse(message, "the box of process %u is read-only: its program %s",
-			      info->pid, pfs_box_died(info, died, sizeof(died)));
+	return pfs_refuse(message, "the box of process %u is read-only: its program %s", info->pid,
+			  pfs_box_died(info, died, sizeof(died)));
 }
 
-/* Behind a string, a quoted name or a comment that begins at text; text itself: none does. */
+/* The end of a string, quoted name or comment that begins at text; text itself: none begins. */
 static const char *behind_quoted(const char *text)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 /*
- * session.h - what a connection of SQLite has: a box, snapshots of it, and the tables over these.
+ * session.h - a connection's box, its snapshots, and the tables over them.
  *
- * One statement sees one moment: a snapshot belongs to a statement that runs, however many of its
- * cursors read it and whenever they are opened; it goes with the last of them. (SQLite opens a
- * cursor anew before it closes the old one, so a subquery that runs again finds what it had.)
+ * A statement sees one moment: all its cursors share one snapshot, which is freed with the last of
+ * them. (SQLite reopens a cursor before it closes the old one, so a subquery that runs again keeps
+ * its snapshot.)
  */
 #ifndef PFS_SQL_SESSION_H
 #define PFS_SQL_SESSION_H
@@ -13,11 +13,11 @@
 /* A statement that runs, and its snapshot. */
 struct pfs_moment {
 	struct pfs_moment *next;
-	sqlite3_stmt *statement; /* not finished: it has cursors */
+	sqlite3_stmt *statement; /* unfinished: it has cursors */
 	unsigned cursors;
-	unsigned parts;                  /* PFS_SNAPSHOT_*: what its cursors want */
+	unsigned parts;                  /* PFS_SNAPSHOT_*: needed by its cursors */
 	struct pfs_snapshot *snapshot;   /* NULL: nothing was read yet */
-	struct pfs_snapshot *with_ticks; /* another one, if the first was taken without */
+	struct pfs_snapshot *with_ticks; /* a second one, if the first lacks ticks */
 };
 
 struct pfs_session {
@@ -29,10 +29,10 @@ struct pfs_session {
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
-/* Another box, from the next statement on. */
+/* Switch to another box, from the next statement on. */
 bool pfs_session_open(struct pfs_session *self, const char *target, struct pfs_message *message);
 void pfs_session_free(void *self);
-/* One moment for all statements from the next one on; or, on false, one for each again. */
+/* on: all statements from the next one share one moment; off: each has its own again. */
 void pfs_session_hold(struct pfs_session *self, bool on);
 
 /* A cursor of the running statement begins, and ends. NULL: no memory. */
@@ -45,16 +45,12 @@ const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs
 /* May the box be written? False: as message says. */
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message);
 
-/* Has the statement behind a moment, as far as it says so in words, a WHERE? */
+/* Does the text of the statement contain a WHERE? */
 bool pfs_moment_has_where(const struct pfs_moment *moment);
-
-/* A line into a message. Returns false. */
-__attribute__((format(printf, 2, 3))) bool pfs_sql_refuse(struct pfs_message *message,
-							  const char *format, ...);
 
 /* ---- tables ---- */
 
-/* What a cursor was asked for by equality; NULL or false: it was not. */
+/* Keys that a cursor was given by equality; NULL or false: not given. */
 struct pfs_keys {
 	bool has_id;
 	int64_t id;
@@ -64,7 +60,7 @@ enum pfs_key { PFS_KEY_USER, PFS_KEY_HOST, PFS_KEY_EVENT, PFS_KEY_ID, PFS_KEYS }
 
 struct pfs_cursor;
 
-/* A kind of table. Rows have numbers below row_limit; some of them may be none. */
+/* A kind of table. Rows have numbers below row_limit; some numbers may have no row. */
 struct pfs_table {
 	const char *name;
 	const char *schema;
@@ -73,7 +69,8 @@ struct pfs_table {
 	unsigned parts;          /* of snapshots, beyond rows */
 	enum pfs_box_table rows; /* which of the five, for those */
 	uint64_t (*row_limit)(const struct pfs_cursor *cursor);
-	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. */
+	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. NULL:
+	 * each number has one. */
 	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
 	void (*value)(struct pfs_cursor *cursor, int column, sqlite3_context *context);
 	/* NULL: the table is read-only. */
@@ -121,6 +118,11 @@ void pfs_result_text(sqlite3_context *context, const char *text);
 void pfs_result_number(sqlite3_context *context, uint64_t number);
 /* Local time, "2026-01-31 12:00:00.123"; 0: NULL. */
 void pfs_result_time(sqlite3_context *context, uint64_t realtime_ns);
+
+/* The value of LIMIT_BYTES in an UPDATE that changes no other column; NULL: UINT64_MAX. False: as
+ * message says. */
+bool pfs_sql_take_limit(const char *table, sqlite3_value **values, int columns, int limit,
+			uint64_t *bytes, struct pfs_message *message);
 
 /* All text of a snapshot is UTF-8 from now on. */
 void pfs_sql_make_text(struct pfs_snapshot *snapshot);

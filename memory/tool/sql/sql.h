@@ -1,5 +1,5 @@
 /*
- * sql.h - boxes of accounts as tables of SQLite: what clients of this folder call.
+ * sql.h - boxes as tables of SQLite: the interface of this folder.
  *
  * The same sources are built twice: into pfs-mem (SQLITE_CORE), which links SQLite, and into
  * pfs_mem_sqlite.so, which gets SQLite's calls from whoever loads it.
@@ -11,7 +11,7 @@
 
 #include "memory/box/reader.h"
 
-/* What clients of MySQL are told. */
+/* Reported to clients of MySQL. */
 #define PFS_SQL_VERSION "8.0.0-pfslab"
 #define PFS_SQL_COMMENT "pfs-mem: a box of accounts"
 
@@ -40,7 +40,12 @@ struct pfs_sql_name {
 };
 const struct pfs_sql_name *pfs_sql_name(size_t i);
 
-/* Text of a box is UTF-8 from now on: what is none becomes '?'. */
+/* Makes text of a box UTF-8: '?' replaces other bytes. */
 void pfs_sql_text(char *text);
+
+/* A function of SQL that C implements. */
+#define PFS_SQL_FUNCTION(name)                                                       \
+	static void name(sqlite3_context *context, __attribute__((unused)) int argc, \
+			 __attribute__((unused)) sqlite3_value **argv)
 
 #endif

@@ -8,21 +8,26 @@
 
 #include "session.h"
 
-static bool every_row(struct pfs_cursor *cursor, uint64_t *row)
-{
-	(void)cursor;
-	(void)row;
-	return true;
-}
-
-/* ---- variables: a name, and its value into text; false: NULL ---- */
+/* ---- variables ---- */
 
 #define VALUE_BYTES 1100u
 
+/* Where the value of a variable is: in the snapshot, at offset, unless the kind says otherwise. */
+enum kind {
+	NUMBER_64,
+	NUMBER_32,
+	TEXT,
+	TIME,
+	CONSTANT, /* text */
+	CALL      /* value; false: NULL */
+};
+
 struct variable {
 	const char *name;
+	enum kind kind;
+	size_t offset;
 	bool (*value)(const struct pfs_snapshot *snapshot, char *text);
-	int lost; /* of lost, where there is no function */
+	const char *text;
 };
 
 static bool number(char *text, uint64_t value)
@@ -35,16 +40,6 @@ static bool copy(char *text, const char *from)
 {
 	(void)snprintf(text, VALUE_BYTES, "%.*s", (int)VALUE_BYTES - 1, from);
 	return true;
-}
-
-static bool rows_missed(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->rows_missed);
-}
-
-static bool damaged(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->damaged);
 }
 
 static bool damage(const struct pfs_snapshot *snapshot, char *text)
@@ -66,47 +61,7 @@ static bool box_died(const struct pfs_snapshot *snapshot, char *text)
 	return !snapshot->info.is_live && pfs_box_died(&snapshot->info, text, VALUE_BYTES) != NULL;
 }
 
-static bool box_path(const struct pfs_snapshot *snapshot, char *text)
-{
-	return copy(text, snapshot->info.path);
-}
-
-static bool rule(const struct pfs_snapshot *snapshot, char *text)
-{
-	return copy(text, snapshot->info.rule);
-}
-
-static bool pid(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->info.pid);
-}
-
-static bool program(const struct pfs_snapshot *snapshot, char *text)
-{
-	return copy(text, snapshot->info.program);
-}
-
-static bool command(const struct pfs_snapshot *snapshot, char *text)
-{
-	return copy(text, snapshot->info.command);
-}
-
-static bool ticks(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->info.ticks);
-}
-
-static bool cells(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->cell_count);
-}
-
-static bool threads_connected(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->thread_count);
-}
-
-/* In seconds; of a dead one until it was seen last. */
+/* In seconds; of a dead program until it was last seen. */
 static bool uptime(const struct pfs_snapshot *snapshot, char *text)
 {
 	const struct pfs_box_info *info = &snapshot->info;
@@ -126,106 +81,73 @@ static bool at_time(char *text, uint64_t realtime_ns)
 	       strftime(text, VALUE_BYTES, "%Y-%m-%d %H:%M:%S", &parts) != 0;
 }
 
-static bool started(const struct pfs_snapshot *snapshot, char *text)
-{
-	return at_time(text, snapshot->info.start_realtime_ns);
-}
-
-static bool seen(const struct pfs_snapshot *snapshot, char *text)
-{
-	return at_time(text, snapshot->info.seen_realtime_ns);
-}
-
-static bool taken(const struct pfs_snapshot *snapshot, char *text)
-{
-	return at_time(text, snapshot->taken_realtime_ns);
-}
-
-static bool tick_ms(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->info.tick_ms);
-}
-
-static bool owners_lost(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->owners_lost);
-}
+#define AT(kind, field) kind, offsetof(struct pfs_snapshot, field), NULL, NULL
+#define LOST(which) AT(NUMBER_64, lost[which])
+#define IS(words) CONSTANT, 0, NULL, words
+#define BY(call) CALL, 0, call, NULL
 
 static const struct variable status[] = {
-	{ "Performance_schema_accounts_lost", NULL, PFS_LOST_ACCOUNTS },
-	{ "Performance_schema_hosts_lost", NULL, PFS_LOST_HOSTS },
-	{ "Performance_schema_memory_classes_lost", NULL, PFS_LOST_INSTRUMENTS },
-	{ "Performance_schema_thread_instances_lost", NULL, PFS_LOST_THREADS },
-	{ "Performance_schema_users_lost", NULL, PFS_LOST_USERS },
-	{ "Pfs_box_cells", cells, 0 },
-	{ "Pfs_box_command", command, 0 },
-	{ "Pfs_box_damage", damage, 0 },
-	{ "Pfs_box_damaged_records", damaged, 0 },
-	{ "Pfs_box_died", box_died, 0 },
-	{ "Pfs_box_path", box_path, 0 },
-	{ "Pfs_box_pid", pid, 0 },
-	{ "Pfs_box_program", program, 0 },
-	{ "Pfs_box_rule", rule, 0 },
-	{ "Pfs_box_seen", seen, 0 },
-	{ "Pfs_box_started", started, 0 },
-	{ "Pfs_box_state", box_state, 0 },
-	{ "Pfs_box_taken", taken, 0 },
-	{ "Pfs_box_tick_ms", tick_ms, 0 },
-	{ "Pfs_box_ticks", ticks, 0 },
-	{ "Pfs_cells_lost", NULL, PFS_LOST_CELLS },
-	{ "Pfs_frees_from_before", NULL, PFS_LOST_FOREIGN },
-	{ "Pfs_mapped_lost", NULL, PFS_LOST_MAPPED },
-	{ "Pfs_memory_lost", NULL, PFS_LOST_MEMORY },
-	{ "Pfs_owners_lost", owners_lost, 0 },
-	{ "Pfs_rows_missed", rows_missed, 0 },
-	{ "Threads_connected", threads_connected, 0 },
-	{ "Uptime", uptime, 0 },
+	{ "Performance_schema_accounts_lost", LOST(PFS_LOST_ACCOUNTS) },
+	{ "Performance_schema_hosts_lost", LOST(PFS_LOST_HOSTS) },
+	{ "Performance_schema_memory_classes_lost", LOST(PFS_LOST_INSTRUMENTS) },
+	{ "Performance_schema_thread_instances_lost", LOST(PFS_LOST_THREADS) },
+	{ "Performance_schema_users_lost", LOST(PFS_LOST_USERS) },
+	{ "Pfs_box_cells", AT(NUMBER_64, cell_count) },
+	{ "Pfs_box_command", AT(TEXT, info.command) },
+	{ "Pfs_box_damage", BY(damage) },
+	{ "Pfs_box_damaged_records", AT(NUMBER_64, damaged) },
+	{ "Pfs_box_died", BY(box_died) },
+	{ "Pfs_box_path", AT(TEXT, info.path) },
+	{ "Pfs_box_pid", AT(NUMBER_32, info.pid) },
+	{ "Pfs_box_program", AT(TEXT, info.program) },
+	{ "Pfs_box_rule", AT(TEXT, info.rule) },
+	{ "Pfs_box_seen", AT(TIME, info.seen_realtime_ns) },
+	{ "Pfs_box_started", AT(TIME, info.start_realtime_ns) },
+	{ "Pfs_box_state", BY(box_state) },
+	{ "Pfs_box_taken", AT(TIME, taken_realtime_ns) },
+	{ "Pfs_box_tick_ms", AT(NUMBER_32, info.tick_ms) },
+	{ "Pfs_box_ticks", AT(NUMBER_64, info.ticks) },
+	{ "Pfs_cells_lost", LOST(PFS_LOST_CELLS) },
+	{ "Pfs_frees_from_before", LOST(PFS_LOST_FOREIGN) },
+	{ "Pfs_mapped_lost", LOST(PFS_LOST_MAPPED) },
+	{ "Pfs_memory_lost", LOST(PFS_LOST_MEMORY) },
+	{ "Pfs_owners_lost", AT(NUMBER_64, owners_lost) },
+	{ "Pfs_rows_missed", AT(NUMBER_64, rows_missed) },
+	{ "Threads_connected", AT(NUMBER_32, thread_count) },
+	{ "Uptime", BY(uptime) },
 };
-
-static bool on(const struct pfs_snapshot *snapshot, char *text)
-{
-	(void)snapshot;
-	return copy(text, "ON");
-}
-
-static bool instruments_max(const struct pfs_snapshot *snapshot, char *text)
-{
-	return number(text, snapshot->info.instruments_max);
-}
-
-static bool version(const struct pfs_snapshot *snapshot, char *text)
-{
-	(void)snapshot;
-	return copy(text, PFS_SQL_VERSION);
-}
-
-static bool version_comment(const struct pfs_snapshot *snapshot, char *text)
-{
-	(void)snapshot;
-	return copy(text, PFS_SQL_COMMENT);
-}
 
 static const struct variable variables[] = {
-	{ "performance_schema", on, 0 },
-	{ "performance_schema_max_memory_classes", instruments_max, 0 },
-	{ "version", version, 0 },
-	{ "version_comment", version_comment, 0 },
+	{ "performance_schema", IS("ON") },
+	{ "performance_schema_max_memory_classes", AT(NUMBER_32, info.instruments_max) },
+	{ "version", IS(PFS_SQL_VERSION) },
+	{ "version_comment", IS(PFS_SQL_COMMENT) },
 };
+
+/* False: NULL. */
+static bool value_of(const struct variable *one, const struct pfs_snapshot *snapshot, char *text)
+{
+	const char *at = (const char *)snapshot + one->offset;
+	uint64_t wide;
+	uint32_t narrow;
+	switch (one->kind) {
+	case NUMBER_64: memcpy(&wide, at, sizeof(wide)); return number(text, wide);
+	case NUMBER_32: memcpy(&narrow, at, sizeof(narrow)); return number(text, narrow);
+	case TIME: memcpy(&wide, at, sizeof(wide)); return at_time(text, wide);
+	case TEXT: return copy(text, at);
+	case CONSTANT: return copy(text, one->text);
+	default: return one->value(snapshot, text);
+	}
+}
 
 static void variable_value(const struct variable *one, const struct pfs_cursor *cursor, int column,
 			   sqlite3_context *context)
 {
 	char text[VALUE_BYTES];
-	bool is_known;
-	if (column == 0) {
+	if (column == 0)
 		pfs_result_text(context, one->name);
-		return;
-	}
-	if (one->value != NULL)
-		is_known = one->value(cursor->snapshot, text);
 	else
-		is_known = number(text, cursor->snapshot->lost[one->lost]);
-	pfs_result_text(context, is_known ? text : NULL);
+		pfs_result_text(context, value_of(one, cursor->snapshot, text) ? text : NULL);
 }
 
 static uint64_t status_limit(const struct pfs_cursor *cursor)
@@ -250,20 +172,18 @@ static void variables_value(struct pfs_cursor *cursor, int column, sqlite3_conte
 	variable_value(&variables[cursor->row], cursor, column, context);
 }
 
-/* Their names are compared as MySQL compares them. */
+/* MySQL compares their names without case. */
 #define VARIABLE_COLUMNS                                      \
 	"VARIABLE_NAME VARCHAR(64) NOT NULL COLLATE NOCASE, " \
 	"VARIABLE_VALUE VARCHAR(4096)"
 
-const struct pfs_table pfs_sql_status = { .name = "global_status",
-					  .schema = "performance_schema",
-					  .columns = VARIABLE_COLUMNS,
-					  .row_limit = status_limit,
-					  .there = every_row,
-					  .value = status_value };
-const struct pfs_table pfs_sql_variables = { .name = "global_variables",
-					     .schema = "performance_schema",
-					     .columns = VARIABLE_COLUMNS,
-					     .row_limit = variables_limit,
-					     .there = every_row,
-					     .value = variables_value };
+/* clang-format off */
+const struct pfs_table pfs_sql_status = {
+	.name = "global_status", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
+	.row_limit = status_limit, .value = status_value
+};
+const struct pfs_table pfs_sql_variables = {
+	.name = "global_variables", .schema = "performance_schema", .columns = VARIABLE_COLUMNS,
+	.row_limit = variables_limit, .value = variables_value
+};
+/* clang-format on */

@@ -1,6 +1,6 @@
 /*
- * summary.c - the five tables memory_summary_..._by_event_name: everybody of a kind times every
- * instrument, rows of zeroes included, as MySQL has them.
+ * summary.c - the five tables memory_summary_..._by_event_name: a row for each owner and
+ * instrument, including rows of zeroes, as in MySQL.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ static bool summary_there(struct pfs_cursor *cursor, uint64_t *row)
 		}
 		is_first = true;
 	}
-	/* The others of somebody who fits fit, too. */
+	/* The other rows of a matching owner match too. */
 	if (is_first && !who_fits(cursor, (uint32_t)who)) {
 		*row = (who + 1) * instruments;
 		return false;
@@ -99,7 +99,7 @@ static void result_who(const struct pfs_cursor *cursor, int column, sqlite3_cont
 static const struct pfs_row *sums_of(struct pfs_cursor *cursor)
 {
 	if (!cursor->has_sums) {
-		/* A row that moved each time it was read is all 0, and is counted. */
+		/* A row that changed during each attempt to read it is all 0, and is counted. */
 		if (!pfs_snapshot_row(cursor->snapshot, cursor->table->rows, cursor->row,
 				      &cursor->sums))
 			memset(&cursor->sums, 0, sizeof(cursor->sums));

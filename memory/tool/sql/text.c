@@ -1,31 +1,14 @@
 /*
- * text.c - names of a box as UTF-8: what is none becomes '?', for clients refuse all of a result
- * with one such name in it.
+ * text.c - makes the names of a box UTF-8, because clients refuse a whole result for one name
+ * that is not.
  */
+#include "base/utf8.h"
 #include "session.h"
-
-/* Bytes of the character that begins here; 0: it is none. */
-static size_t character_bytes(const unsigned char *text)
-{
-	size_t bytes = text[0] < 0x80                      ? 1
-		       : text[0] >= 0xC2 && text[0] < 0xE0 ? 2
-		       : (text[0] & 0xF0) == 0xE0          ? 3
-		       : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
-							   : 0;
-	for (size_t i = 1; i < bytes; i++)
-		if ((text[i] & 0xC0) != 0x80)
-			return 0;
-	/* Longer than need be, a surrogate, beyond Unicode. */
-	if ((text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xED && text[1] >= 0xA0) ||
-	    (text[0] == 0xF0 && text[1] < 0x90) || (text[0] == 0xF4 && text[1] >= 0x90))
-		return 0;
-	return bytes;
-}
 
 void pfs_sql_text(char *text)
 {
 	while (*text != '\0') {
-		size_t bytes = character_bytes((const unsigned char *)text);
+		size_t bytes = pfs_utf8_bytes(text, SIZE_MAX);
 		if (bytes == 0)
 			*text = '?';
 		text += bytes == 0 ? 1 : bytes;

@@ -1,6 +1,6 @@
 /*
  * trace.c - memory_trace: the owners of a memory trace, and their limits, which can be changed.
- * Rows' numbers are those of the records.
+ * A row has the number of its record.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool trace_there(struct pfs_cursor *cursor, uint64_t *row)
 	return owner_of(cursor, *row) != NULL;
 }
 
-/* From the top down, with '/' between; written from its end. */
+/* The path from the top, written from its end. */
 static void result_path(const struct pfs_snapshot *snapshot, uint32_t index,
 			sqlite3_context *context)
 {
@@ -76,31 +76,33 @@ static void trace_value(struct pfs_cursor *cursor, int column, sqlite3_context *
 							 : one->bad);
 }
 
-/* NULL: none. */
-static bool limit_of(sqlite3_value *value, uint64_t *limit_bytes)
+bool pfs_sql_take_limit(const char *table, sqlite3_value **values, int columns, int limit,
+			uint64_t *bytes, struct pfs_message *message)
 {
-	*limit_bytes = UINT64_MAX;
-	if (sqlite3_value_type(value) == SQLITE_NULL)
+	for (int i = 0; i < columns; i++)
+		if (i != limit && !sqlite3_value_nochange(values[i]))
+			return pfs_refuse(message, "%s: only LIMIT_BYTES can be changed", table);
+	*bytes = UINT64_MAX;
+	if (sqlite3_value_nochange(values[limit]) ||
+	    sqlite3_value_type(values[limit]) == SQLITE_NULL)
 		return true;
-	*limit_bytes = (uint64_t)sqlite3_value_int64(value);
-	return sqlite3_value_numeric_type(value) == SQLITE_INTEGER &&
-	       sqlite3_value_int64(value) >= 0;
+	int64_t number = sqlite3_value_int64(values[limit]);
+	*bytes = (uint64_t)number;
+	return (sqlite3_value_numeric_type(values[limit]) == SQLITE_INTEGER && number >= 0) ||
+	       pfs_refuse(message,
+			  "%s: LIMIT_BYTES must be a number of bytes from 0 on, or NULL for no "
+			  "limit",
+			  table);
 }
 
 static bool trace_update(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
 			 struct pfs_message *message)
 {
-	uint64_t limit_bytes;
-	for (int i = 0; i < 10; i++)
-		if (i != 5 && !sqlite3_value_nochange(values[i]))
-			return pfs_sql_refuse(message, "memory_trace: only LIMIT_BYTES can be "
-						       "changed");
-	if (sqlite3_value_nochange(values[5]))
-		return true;
-	if (!limit_of(values[5], &limit_bytes))
-		return pfs_sql_refuse(message, "memory_trace: LIMIT_BYTES must be a number of "
-					       "bytes from 0 on, or NULL for no limit");
-	return pfs_reader_limit(session->reader, (uint32_t)(rowid - 1), limit_bytes, message);
+	uint64_t bytes;
+	if (!pfs_sql_take_limit("memory_trace", values, 10, 5, &bytes, message))
+		return false;
+	return sqlite3_value_nochange(values[5]) ||
+	       pfs_reader_limit(session->reader, (uint32_t)(rowid - 1), bytes, message);
 }
 
 /* clang-format off */

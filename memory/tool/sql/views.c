@@ -1,9 +1,9 @@
 /*
- * views.c - views as MySQL's sys schema has them, made for each connection and for no file; x$ has
- * the same columns with plain numbers.
+ * views.c - temporary views like those of MySQL's sys schema; those of x$ have the same columns
+ * with plain numbers.
  *
- * user_summary and host_summary are there for exporters, which cannot read NULL: what a program
- * that is no database server does not have (statements, file latency) is 0 in them.
+ * user_summary and host_summary serve exporters, which cannot read NULL: they have 0 for what only
+ * a database server has (statements, file latency).
  */
 #include <string.h>
 

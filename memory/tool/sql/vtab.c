@@ -1,13 +1,13 @@
 /*
- * vtab.c - the module of all tables: eponymous only, so nobody has to create one.
+ * vtab.c - the module of all tables. They are eponymous: no CREATE is needed.
  *
- * Constraints that a scan honours are checked by SQLite once more (omit stays 0): what a scan
- * leaves out is left out for speed alone, and what it does not understand it does not leave out.
+ * SQLite checks all constraints again (omit stays 0), so a scan skips rows only for speed, and
+ * ignores constraints that it does not understand.
  *
- * A DELETE. SQLite first scans all rows, then asks for each to be deleted, and says nowhere whether
- * there was a WHERE. When as many rows were deleted as the snapshot has, all were: that is the
- * TRUNCATE. A statement whose words or plan show a condition is refused at its first row; one that
- * still ends before the last row, by xSync.
+ * DELETE: SQLite scans all rows, then deletes one at a time, and does not say whether there was a
+ * WHERE. If the count of deleted rows reaches that of the snapshot, it was a TRUNCATE. A statement
+ * whose text or plan shows a condition is refused at its first row. If it still ends before the
+ * last row, xSync refuses it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static int table_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* A value of another type is compared by SQLite's rules, which are its own: not a key then. */
+/* SQLite's own rules compare values of other types: these are not keys. */
 static bool take_key(struct pfs_keys *keys, int key, sqlite3_value *value)
 {
 	if (key == PFS_KEY_ID && sqlite3_value_type(value) == SQLITE_INTEGER) {
@@ -175,7 +175,7 @@ static void settle(struct pfs_cursor *self)
 	self->has_sums = false;
 	while (self->row < self->row_limit) {
 		uint64_t row = self->row;
-		if (self->table->there(self, &self->row))
+		if (self->table->there == NULL || self->table->there(self, &self->row))
 			return;
 		if (self->row <= row)
 			self->row = row + 1;
@@ -242,7 +242,7 @@ static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 static int refuse_write(struct pfs_vtab *self, const char *what)
 {
 	struct pfs_message message;
-	pfs_sql_refuse(&message, "%s: %s", self->table->name, what);
+	pfs_refuse(&message, "%s: %s", self->table->name, what);
 	return fail(&self->base, SQLITE_READONLY, message.text);
 }
 
