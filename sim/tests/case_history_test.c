@@ -85,7 +85,7 @@ static void test_full(void)
 	expect_says(NULL, "full while all is in use");
 	begin(true, false);
 	take(0, 0), give(0, 0), full(1);
-	expect_says("full was said", "full while a record is free");
+	expect_says("answered full", "full while a record is free");
 	begin(false, false);
 	take(0, 0), give(0, 0), full(1);
 	expect_says(NULL, "which only an exact policy may not say");
@@ -114,7 +114,7 @@ static void test_learned(void)
 		if (knows != 0)
 			pfs_clock_of(&machine->clocks, 1)[0] = epoch;
 		full(1);
-		expect_says(knows != 0 ? "full was said" : NULL,
+		expect_says(knows != 0 ? "answered full" : NULL,
 			    "full, where the free happened before, or did not");
 	}
 }
@@ -158,13 +158,13 @@ static void test_buffers(void)
 	machine->threads[0]->buffer_count = 0;
 	pfs_case_history_step(&history, machine);
 	full(1);
-	expect_says("full was said", "full once it has reached memory");
+	expect_says("answered full", "full once it has reached memory");
 	begin(true, true);
 	take(0, 0);
 	machine->threads[0]->buffer_count = 1;
 	give(0, 0), full(1);
 	machine->threads[0]->buffer_count = 0;
-	expect_says("full was said", "full after a free that returned, by real time");
+	expect_says("answered full", "full after a free that returned, by real time");
 }
 
 int main(void)
