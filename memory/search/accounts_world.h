@@ -25,14 +25,10 @@
 
 /* A scenario: threads with a few calls each. */
 struct pfs_accounts_scene {
-	const char *name;
-	/* Calls of each thread before the others are there, with a comma between threads; then
-	 * those that are searched. The letters are in accounts_calls.c. */
-	const char *before;
-	const char *calls;
-	const char *summary;
-	uint32_t cells; /* records of them */
-	uint64_t limit; /* of what the account has in use; 0: none */
+	struct pfs_scene scene; /* the letters are in accounts_calls.c */
+	const char *before;	/* calls of each thread in the set-up, one thread after the other */
+	uint32_t cells;		/* records of cells */
+	uint64_t limit;		/* bytes that the account may have in use; 0: none */
 };
 
 /* What a program keeps with a block, without atomics. */

@@ -29,20 +29,16 @@ enum { PFS_MALLOC_FOUR, PFS_MALLOC_TWO, PFS_MALLOC_PAGES, PFS_MALLOC_ONE };
 
 /* A scenario: threads with a few calls each. */
 struct pfs_malloc_scene {
-	const char *name;
+	struct pfs_scene scene; /* the letters are in malloc_calls.c */
 	uint32_t class;
-	/* Of each region of the first slabs, by address: the thread that owns it at first, '.' if
-	 * it is free, '-' if it is in use all the while. 'a', 'b': thread 0, 1, and there are two
-	 * arenas, of threads 0 and 2, and of 1 and 3; it is a region of the other one. */
+	/* Each region of the first slabs, by address: the thread that owns it at first, '.' if it
+	 * is free, '-' if it stays in use. 'a' and 'b' are threads 0 and 1 with two arenas, one of
+	 * threads 0 and 2, one of threads 1 and 3: the region is of the other thread's arena. */
 	const char *blocks;
-	/* Calls of each thread before the others are there, with a comma between threads; then
-	 * those that are searched. The letters are in malloc_calls.c. */
-	const char *before;
-	const char *calls;
-	const char *summary;
+	const char *before;    /* calls of each thread in the set-up, one thread after the other */
 	uint32_t ring_entries; /* of the largest ring */
-	bool grows_not;        /* there is a free region whenever one is wanted: no slab may come */
-	bool strict;           /* as the option */
+	bool grows_not;        /* a region is free whenever one is wanted: no slab may be added */
+	bool strict;           /* the option of this name */
 };
 
 struct pfs_malloc_thread {

@@ -364,7 +364,7 @@ void pfs_case_history_check(struct pfs_case_history *self)
 						 : pfs_history_check(&history, &where);
 	if (verdict == PFS_HISTORY_FALSE_FULL)
 		pfs_machine_fail(
-			"not linearizable: a call answered full, or added a page, between times "
+			"not linearizable: answered full, or added a page, between times "
 			"%llu and %llu although some record was free throughout",
 			(unsigned long long)history.no_frees[where].inv,
 			(unsigned long long)history.no_frees[where].res);

@@ -128,7 +128,7 @@ static void test_pages(void)
 	begin(true, false);
 	take(0, 0), give(0, 0), pfs_case_history_call(&history, 1);
 	page(1, true, 1), pfs_case_history_allocated(&history, 1, 1);
-	expect_says("or a page added", "a page added while a record is free");
+	expect_says("or added a page", "a page added while a record is free");
 	begin(true, false);
 	take(0, 0), page(1, true, 1), take(1, 1), give(1, 1), page(1, false, 1);
 	full(1);
