@@ -88,6 +88,19 @@ static inline double pfs_ns_since(const struct pfs_calibration *self, uint64_t t
 	return (double)(pfs_clock_ticks(&self->clock) - ticks) * self->clock.ns_per_tick;
 }
 
+/* Of one operation, in a block of so many since `ticks`. */
+static inline double pfs_block_ns(const struct pfs_calibration *self, uint64_t ticks,
+				  double operations)
+{
+	return (pfs_ns_since(self, ticks) - self->clock.cost_ns) / operations;
+}
+
+/* Keeps a result alive without a store to memory that others read. */
+static inline void pfs_keep(uint64_t value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
 static inline void pfs_pause(void)
 {
 #if defined(__x86_64__)

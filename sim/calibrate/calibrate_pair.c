@@ -42,6 +42,7 @@ struct round {
 	struct pfs_pair *pair;
 	const char *kind;
 	enum walk walk;
+	bool cas;                  /* contended by CAS; else by fetch-add */
 	uint64_t begin[2], end[2]; /* ticks */
 	double operations[2], successes[2], gap_ns[2];
 };
@@ -101,11 +102,6 @@ static uint64_t walk_adds(struct pfs_pair *pair)
 	return at;
 }
 
-static void keep(uint64_t value)
-{
-	__asm__ volatile("" : : "r"(value));
-}
-
 static void walk_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -118,19 +114,19 @@ static void walk_job(void *context, uint32_t thread)
 		pfs_pair_meet(round->pair, thread);
 		if (round->walk == WALK_CAS_SHARED || round->walk == WALK_LOAD_BACK) {
 			if (thread == (round->walk == WALK_LOAD_BACK))
-				keep(walk_loads(round->pair));
+				pfs_keep(walk_loads(round->pair));
 			pfs_pair_meet(round->pair, thread);
 		}
 		if (thread != 0)
 			continue;
 		uint64_t begin = pfs_clock_ticks(&self->clock);
 		if (round->walk == WALK_LOAD_MODIFIED || round->walk == WALK_LOAD_BACK)
-			keep(walk_loads(round->pair));
+			pfs_keep(walk_loads(round->pair));
 		else if (round->walk == WALK_ADD_MODIFIED)
-			keep(walk_adds(round->pair));
+			pfs_keep(walk_adds(round->pair));
 		else
-			keep(walk_cas(round->pair));
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / PFS_WALK_LINES;
+			pfs_keep(walk_cas(round->pair));
+		blocks[i] = pfs_block_ns(self, begin, PFS_WALK_LINES);
 	}
 	if (thread == 0)
 		add(round, walks[round->walk].name, "ns", walks[round->walk].what,
@@ -156,7 +152,7 @@ static void ping_pong_job(void *context, uint32_t thread)
 			while (thread == 0 && pfs_load_relaxed(word) != turn + 2)
 				;
 		}
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / (2.0 * TRIPS);
+		blocks[i] = pfs_block_ns(self, begin, 2.0 * TRIPS);
 	}
 	if (thread == 0)
 		add(round, "ping_pong", "ns", "one way of a word that each stores in turn",
@@ -164,19 +160,21 @@ static void ping_pong_job(void *context, uint32_t thread)
 }
 
 /* Both at one line as fast as they can, for a window; a thread that lost its CPU shows a gap. */
-static void contend(struct round *round, uint32_t thread, bool cas)
+static void contend_job(void *context, uint32_t thread)
 {
+	struct round *round = context;
 	struct pfs_calibration *self = round->calibration;
 	_Atomic(uint64_t) *word = &round->pair->word;
 	uint64_t operations = 0, successes = 0;
 	double spent = 0, gap = 0, now;
+	const bool cas = round->cas;
 	pfs_pair_meet(round->pair, thread);
 	uint64_t begin = pfs_clock_ticks(&self->clock);
 	do {
 		for (uint32_t i = 0; i < CHECK_EVERY; i++) {
 			/* relaxed: a number that nobody uses */
 			if (!cas) {
-				keep(pfs_fetch_add_relaxed(word, 1));
+				pfs_keep(pfs_fetch_add_relaxed(word, 1));
 				continue;
 			}
 			uint64_t seen = pfs_load_relaxed(word);
@@ -192,16 +190,6 @@ static void contend(struct round *round, uint32_t thread, bool cas)
 	round->operations[thread] = (double)operations;
 	round->successes[thread] = (double)successes;
 	round->gap_ns[thread] = gap;
-}
-
-static void add_job(void *context, uint32_t thread)
-{
-	contend(context, thread, false);
-}
-
-static void cas_job(void *context, uint32_t thread)
-{
-	contend(context, thread, true);
 }
 
 /* A thread alone and both at once, at work that needs no memory: siblings of a core, also those
@@ -244,12 +232,12 @@ static double window_of(const struct round *round)
 	return (double)(to - from) * round->calibration->clock.ns_per_tick;
 }
 
-static void keep_contended(struct round *round, bool cas)
+static void keep_contended(struct round *round)
 {
 	double window = window_of(round);
 	double operations = round->operations[0] + round->operations[1];
 	double successes = round->successes[0] + round->successes[1];
-	if (!cas) {
+	if (!round->cas) {
 		add(round, "fetch_add_two", "ns",
 		    "two threads, fetch-add on one line: window over "
 		    "operations of both",
@@ -275,11 +263,10 @@ void pfs_calibrate_pair(struct pfs_calibration *self, struct pfs_pair *pair,
 		pfs_pool_each(pair->pool, walk_job, &round);
 	}
 	pfs_pool_each(pair->pool, ping_pong_job, &round);
-	for (uint32_t i = 0; i < 3; i++) { /* more of them: many are rejected on a busy machine */
-		pfs_pool_each(pair->pool, add_job, &round);
-		keep_contended(&round, false);
-		pfs_pool_each(pair->pool, cas_job, &round);
-		keep_contended(&round, true);
+	for (uint32_t i = 0; i < 6; i++) { /* of each 3: many are rejected on a busy machine */
+		round.cas = i % 2 != 0;
+		pfs_pool_each(pair->pool, contend_job, &round);
+		keep_contended(&round);
 	}
 	pfs_pool_each(pair->pool, compute_job, &round);
 }

@@ -3,19 +3,8 @@
  */
 #include <stdio.h>
 
+#include "sim/tests/expect_where.h"
 #include "sim/timed/timed_curves.h"
-
-static int failures;
-
-#define EXPECT(condition, ...)                                              \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			failures++;                                         \
-			(void)printf("FAILED %s:%d: ", __FILE__, __LINE__); \
-			(void)printf(__VA_ARGS__);                          \
-			(void)putchar('\n');                                \
-		}                                                           \
-	} while (0)
 
 /* Both lists: what is known to differ must, so that no list says less than the model does. */
 static void test_curves(void)

@@ -13,19 +13,8 @@
 #include "containers/mutex.h"
 #include "containers/yield.h"
 #include "check/machine/machine.h"
+#include "sim/tests/expect_where.h"
 #include "sim/timed/timed.h"
-
-static int failures;
-
-#define EXPECT(condition, ...)                                              \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			failures++;                                         \
-			(void)printf("FAILED %s:%d: ", __FILE__, __LINE__); \
-			(void)printf(__VA_ARGS__);                          \
-			(void)putchar('\n');                                \
-		}                                                           \
-	} while (0)
 
 typedef unsigned long long number; /* for printf */
 

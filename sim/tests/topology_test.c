@@ -5,19 +5,8 @@
 #include <string.h>
 
 #include "sim/timed/costs.h"
+#include "sim/tests/expect_where.h"
 #include "sim/timed/topology.h"
-
-static int failures;
-
-#define EXPECT(condition, ...)                                              \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			failures++;                                         \
-			(void)printf("FAILED %s:%d: ", __FILE__, __LINE__); \
-			(void)printf(__VA_ARGS__);                          \
-			(void)putchar('\n');                                \
-		}                                                           \
-	} while (0)
 
 static void test_topology(void)
 {
