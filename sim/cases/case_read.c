@@ -39,7 +39,7 @@ static void read_one(struct pfs_case_thread *thread, uint64_t index)
 			thread->own->reads_now++;
 			PFS_MACHINE_CHECK(bytes[0] == glance.word / 4 && bytes[0] == bytes[1],
 					  "a confirmed read of record %llu, version %u, got the "
-					  "bytes of versions %llu and %llu",
+					  "bytes of %llu and %llu",
 					  (unsigned long long)index, glance.word / 4,
 					  (unsigned long long)bytes[0],
 					  (unsigned long long)bytes[1]);
