@@ -9,7 +9,7 @@
 #include "sim/cases/progress.h"
 #include "check/machine/model.h"
 
-#define STEP_MAX 5000u /* in so many the others must have finished */
+#define STEP_MAX 5000u /* the others must finish within these */
 
 struct arguments {
 	const char *policy, *scenario, *memory;
@@ -35,7 +35,7 @@ static bool show(struct pfs_machine *machine)
 	return false;
 }
 
-/* One thread, parked at each of its steps; false: somebody waited. */
+/* Parks one thread at each of its steps. False: another thread waited. */
 static bool park(struct pfs_machine *machine, uint32_t victim, const struct arguments *arguments,
 		 struct totals *totals)
 {
@@ -149,10 +149,10 @@ int pfs_command_progress(int argc, char **argv)
 		if (arguments.policy != NULL && strcmp(arguments.policy, variant->name) != 0)
 			continue;
 		if (arguments.policy == NULL && strcmp(variant->name, "mutex_list") == 0)
-			continue; /* claims nothing, and is found at once if asked for */
+			continue; /* promises nothing, and always fails */
 		for (size_t k = 0; (name = pfs_case_name(k, &summary)) != NULL; k++) {
 			if (arguments.fills && (variant->traits & PFS_TRAIT_EXACT) == 0)
-				break; /* promises nothing of when it refuses */
+				break; /* does not promise when it refuses */
 			if ((arguments.scenario != NULL && strcmp(arguments.scenario, name) != 0) ||
 			    pfs_case_init(&own, name, variant, &inner) != NULL ||
 			    pfs_case_takes_turns(&own) || pfs_case_is_apart(&own))

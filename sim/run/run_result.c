@@ -85,7 +85,7 @@ static void put_policy(const char *indent, const struct pfs_variant *variant)
 	put_key_text(indent, "traits", traits);
 }
 
-/* What was asked for. */
+/* The options of the run. */
 static void put_plan(const struct pfs_run_options *options, const char *indent)
 {
 	const struct pfs_topology *topology = options->topology;
@@ -185,7 +185,7 @@ static void write_hot(const struct pfs_run_result *result)
 			     (unsigned long long)result->hot[i].ns_max, result->hot[i].place);
 }
 
-/* One row a counter, one column a seed; a terminal's width of seeds. */
+/* One row for each counter and one column for each seed, as many as fit into a terminal. */
 static void write_text(const struct pfs_run_options *options, const struct pfs_run_result *results,
 		       uint32_t count)
 {
