@@ -1,5 +1,5 @@
 /*
- * calibrate_core.c - what one thread pays in its own caches: hits, owned words, pointer chases.
+ * calibrate_core.c - the costs of one thread in its own caches: hits, owned words, pointer chases.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,7 +14,8 @@
 #define CHASE_STEPS 2000u
 #define MEMORY_CAP (UINT64_C(192) << 20)
 
-/* A ring through all lines of a block of memory in random order: each load tells the next. */
+/* A ring through all lines of a block of memory in random order: each load gives the next address.
+ */
 struct pfs_chase {
 	struct chase_line {
 		alignas(PFS_LINE) _Atomic(uint64_t) next;
@@ -57,7 +58,7 @@ bool pfs_calibrate_prepare_core(struct pfs_calibration *self)
 {
 	const double *kib = self->cache_kib;
 	uint64_t l2 = kib[1] > 0 ? (uint64_t)(kib[1] * 512) : 0;
-	/* Far more than the L2 holds, and no more: others use an L3, too. */
+	/* Just far more than the L2 holds: other cores also use the L3. */
 	uint64_t l3 = (uint64_t)(kib[1] * 3 * 1024);
 	uint64_t memory = (uint64_t)(fmax(kib[2], kib[1]) * 1024 * 4);
 	if (memory < UINT64_C(32) << 20)
@@ -65,7 +66,7 @@ bool pfs_calibrate_prepare_core(struct pfs_calibration *self)
 	if (memory > MEMORY_CAP)
 		memory = MEMORY_CAP;
 	if (l3 > (uint64_t)(kib[2] * 512))
-		l3 = 0; /* no size tells it from L2 and memory */
+		l3 = 0; /* no size separates it from L2 and memory */
 	self->chase[CHASE_L1] = make_chase(kib[0] > 0 ? (uint64_t)(kib[0] * 512) : 16384);
 	self->chase[CHASE_L2] = l2 != 0 ? make_chase(l2) : NULL;
 	self->chase[CHASE_L3] = l3 != 0 ? make_chase(l3) : NULL;
@@ -107,7 +108,7 @@ static uint64_t chase(void *context, uint64_t steps)
 	return at;
 }
 
-/* Eight loads that do not wait for each other, nor do their sums. */
+/* Eight independent loads, with independent sums. */
 static uint64_t load_many(void *context, uint64_t count)
 {
 	struct pfs_walk_line *lines = context;
@@ -132,7 +133,7 @@ static uint64_t store_many(void *context, uint64_t count)
 	return 0;
 }
 
-/* The old value is the expected one of the next: each CAS succeeds, and waits for its like. */
+/* The old value is the next expected one: each CAS succeeds, and waits for the one before. */
 static uint64_t cas_many(void *context, uint64_t count)
 {
 	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
@@ -173,7 +174,7 @@ static uint64_t exchange_many(void *context, uint64_t count)
 	return value;
 }
 
-/* Eight loads between two fetch-adds, which wait for each other anyhow. */
+/* Eight loads between fetch-adds, which wait for each other anyway. */
 static uint64_t add_load_many(void *context, uint64_t count)
 {
 	struct pfs_walk_line *lines = context;
@@ -200,7 +201,7 @@ static uint64_t add_store_many(void *context, uint64_t count)
 	return sum;
 }
 
-/* What the bare loop of the two next to nothing costs: additions that wait for each other. */
+/* The cost of a bare loop: additions that wait for each other. */
 static uint64_t compute_many(void *context, uint64_t count)
 {
 	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
@@ -239,7 +240,7 @@ struct round {
 	struct pfs_pair *pair;
 };
 
-/* Four chases at once, from places far apart: misses that do not wait for each other. */
+/* Four chases at a time, from distant places: independent misses. */
 static uint64_t chase_four(void *context, uint64_t steps)
 {
 	struct pfs_chase *self = context;
@@ -252,7 +253,7 @@ static uint64_t chase_four(void *context, uint64_t steps)
 	return at[0] + at[1] + at[2] + at[3];
 }
 
-/* Adds the median of blocks, each of so many operations. */
+/* Adds the median time of an operation in blocks of `count` operations. */
 static void measure(struct pfs_calibration *self, const char *name, const char *what,
 		    uint64_t (*block)(void *context, uint64_t count), void *context, uint64_t count)
 {

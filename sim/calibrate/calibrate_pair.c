@@ -1,9 +1,9 @@
 /*
- * calibrate_pair.c - what two threads pay for lines that go from one to the other.
+ * calibrate_pair.c - the costs of lines that move between two threads.
  *
- * The walks: thread 1 prepares 256 lines, thread 0 goes through them, and where it goes next is
- * in the line that it waits for. Without that, several lines are under way at once, and one
- * measures 7 ns where a single transfer takes ten times as long.
+ * The walks: thread 1 prepares 256 lines and thread 0 walks through them. Each line holds the index
+ * of the next one. Otherwise several lines would be in transfer at a time, and the measured 7 ns
+ * would be a tenth of a single transfer.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WINDOW_NS 100000.0 /* of two threads on one line */
 #define CHECK_EVERY 32u    /* operations, then a look at the clock */
 #define TOGETHER 0.95      /* share of the window in which both must work */
-#define GAP_NS 5000.0      /* so long without a look: the thread lost its CPU */
+#define GAP_NS 5000.0      /* longer without a look: the thread lost its CPU */
 
 enum walk {
 	WALK_LOAD_MODIFIED,
@@ -62,7 +62,7 @@ static void add(struct round *round, const char *name, const char *unit, const c
 	pfs_series_add(round->calibration, full, unit, what, value);
 }
 
-/* 97 and 256 have no common divisor: a ring of all lines, without neighbours in sequence. */
+/* 97 and 256 have no common divisor: a ring of all lines, in which neighbours are far apart. */
 static uint64_t next_of(uint64_t index)
 {
 	return (index + 97) % PFS_WALK_LINES;
@@ -159,7 +159,7 @@ static void ping_pong_job(void *context, uint32_t thread)
 		    pfs_median_of(blocks, BLOCKS));
 }
 
-/* Both at one line as fast as they can, for a window; a thread that lost its CPU shows a gap. */
+/* For a window, both use one line as fast as they can. A thread that lost its CPU shows a gap. */
 static void contend_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -172,7 +172,7 @@ static void contend_job(void *context, uint32_t thread)
 	uint64_t begin = pfs_clock_ticks(&self->clock);
 	do {
 		for (uint32_t i = 0; i < CHECK_EVERY; i++) {
-			/* relaxed: a number that nobody uses */
+			/* relaxed: an unused number */
 			if (!cas) {
 				pfs_keep(pfs_fetch_add_relaxed(word, 1));
 				continue;
@@ -192,8 +192,8 @@ static void contend_job(void *context, uint32_t thread)
 	round->gap_ns[thread] = gap;
 }
 
-/* A thread alone and both at once, at work that needs no memory: siblings of a core, also those
- * that a hypervisor shows as cores, slow each other down. Four chains keep the units busy. */
+/* Computes without memory, alone and with the other thread. Siblings of a core slow each other
+ * down, even if a hypervisor shows them as cores. Four chains keep the units busy. */
 static void compute_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -218,7 +218,7 @@ static void compute_job(void *context, uint32_t thread)
 		    pfs_median_of(times[1], BLOCKS) / pfs_median_of(times[0], BLOCKS));
 }
 
-/* Both windows must be nearly one: else a thread worked alone for a part of its own. */
+/* Both windows must nearly coincide; otherwise a thread worked alone for a part of its window. */
 static double window_of(const struct round *round)
 {
 	const uint64_t *begin = round->begin, *end = round->end;
@@ -263,7 +263,7 @@ void pfs_calibrate_pair(struct pfs_calibration *self, struct pfs_pair *pair,
 		pfs_pool_each(pair->pool, walk_job, &round);
 	}
 	pfs_pool_each(pair->pool, ping_pong_job, &round);
-	for (uint32_t i = 0; i < 6; i++) { /* of each 3: many are rejected on a busy machine */
+	for (uint32_t i = 0; i < 6; i++) { /* 3 of each kind: many are rejected on a busy machine */
 		round.cas = i % 2 != 0;
 		pfs_pool_each(pair->pool, contend_job, &round);
 		keep_contended(&round);

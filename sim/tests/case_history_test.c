@@ -1,6 +1,6 @@
 /*
- * case_history_test.c - histories of calls and pages that the check of executions must refuse,
- * each beside one that differs in a stamp and is fine.
+ * case_history_test.c - histories of calls and pages that the check must refuse, each next to a
+ * fine one that differs in one stamp.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void begin(bool exact, bool real_time)
 	(void)pfs_machine_spawn(machine, 0, nothing, NULL);
 	pfs_case_history_begin(&history, exact, real_time, 1);
 	pfs_case_history_page(&history, machine, 0, true);
-	machine->run.step_count = 1; /* pages that come from here on are added */
+	machine->run.step_count = 1; /* pages that appear from now on were added */
 }
 
 static void page(uint32_t index, bool published, uint32_t thread)
@@ -51,7 +51,7 @@ static void full(uint32_t thread)
 	pfs_case_history_refused(&history, thread, true);
 }
 
-/* message: a part of what the check must say, or NULL: nothing. */
+/* message: a part of the expected failure, or NULL: none. */
 static void expect_says(const char *message, const char *what)
 {
 	pfs_case_history_check(&history);
@@ -101,7 +101,7 @@ static void end_now(struct pfs_machine *self, uint32_t *at)
 	(void)pfs_clock_release(&self->clocks, 0);
 }
 
-/* Answers are judged by what the thread could know: thread 0 frees; does thread 1 know it? */
+/* Only frees that a thread knows of count for its answer: thread 0 frees; does thread 1 know? */
 static void test_learned(void)
 {
 	uint32_t epoch;

@@ -1,5 +1,5 @@
 /*
- * topology_test.c - machines and costs from text and files, and what is no such text.
+ * topology_test.c - machines and costs from text and files, and invalid texts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void test_distances(void)
 	(void)remove("timed_test.tmp");
 }
 
-/* Files that hwloc takes, or breaks on, and that are no machine. */
+/* Files that hwloc accepts or crashes on, but that are no machine. */
 static void test_damaged(void)
 {
 	static const char *const texts[] = {
