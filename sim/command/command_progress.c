@@ -105,18 +105,17 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 1, UINT64_MAX,
 				  "schedules of each place at most; default 200"),
 		PFS_SWITCH_OPTION("fill", &self->fills,
-				  "of exact policies; meanwhile another "
-				  "thread fills the container, and must be refused when all "
-				  "records are in use but what a call of the parked thread has in "
-				  "its hands: one at most, as many as were asked for of a batch, "
-				  "and none outside of calls"),
+				  "only exact policies: another thread also fills the container, "
+				  "and may be refused only when every record is in use, except "
+				  "those that the parked thread's call holds (one, or all of a "
+				  "batch)"),
 	};
 	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
-		.about = "parks each thread for ever after each number of steps, and searches for "
-			 "a schedule in which another thread waits although nothing says it may",
+		.about = "parks each thread forever after each number of steps, and searches for "
+			 "a schedule in which another thread waits although it must not",
 		.after = "exit 0: none was found. 1: one was; it is shortened and printed. 2: bad "
 			 "usage.\n",
 	};
