@@ -1,7 +1,7 @@
 /*
- * accounts_calls.c - what virtual threads do with the accounts: a letter for each call. What a
- * program keeps with a block is written without atomics, and goes to another thread by release and
- * acquire, as a program hands a block over.
+ * accounts_calls.c - the calls that virtual threads make: a letter for each. A program's note of a
+ * block is written without atomics, and passed to another thread by release and acquire, as a
+ * program hands a block over.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static struct pfs_books *books(void)
 
 /* ---- the oracle's books ---- */
 
-/* Bytes that are asked for; and that are not there any more, or were refused. */
+/* Adds requested bytes; subtracts bytes that were freed or refused. */
 static void note_most(uint64_t by)
 {
 	struct pfs_accounts_oracle *oracle = &pfs_accounts_world.oracle;
@@ -27,13 +27,13 @@ static void check_refused(uint64_t bytes)
 {
 	const struct pfs_accounts_world *self = &pfs_accounts_world;
 	PFS_MACHINE_CHECK(self->scene->limit != 0 && self->oracle.most_peak > self->scene->limit,
-			  "%llu bytes are refused, and there was room all the time",
+			  "%llu bytes are refused although there was room all the time",
 			  (unsigned long long)bytes);
 	note_most(0 - bytes);
 	pfs_accounts_world.refused++;
 }
 
-/* What is surely in use. */
+/* Checks the bytes that are surely in use. */
 static void check_limit(void)
 {
 	const struct pfs_accounts_oracle *oracle = &pfs_accounts_world.oracle;
@@ -44,7 +44,7 @@ static void check_limit(void)
 			  (unsigned long long)bytes);
 }
 
-/* Before the accounts know of it: whoever folds must find it even. */
+/* Called before the accounts count it: a fold must find the life even. */
 static void note_free(struct pfs_accounts_thread *thread, uint32_t number)
 {
 	struct pfs_accounts_oracle *oracle = &pfs_accounts_world.oracle;
@@ -70,7 +70,7 @@ static void note_allocation(struct pfs_accounts_thread *thread, uint32_t number)
 	const struct pfs_accounts_block *block = &pfs_accounts_world.blocks[number];
 	if (block->note.reference == 0)
 		return;
-	PFS_MACHINE_CHECK(!thread->knows_disabled, "what is not enabled is counted");
+	PFS_MACHINE_CHECK(!thread->knows_disabled, "a disabled instrument is counted");
 	struct pfs_accounts_life *life =
 		pfs_accounts_life_of_cell(pfs_cell_at(books(), block->note.reference));
 	oracle->life_of_block[number] = (uint32_t)(life - oracle->lives);
@@ -92,7 +92,7 @@ static void allocate(struct pfs_accounts_thread *thread)
 	PFS_MACHINE_CHECK(thread->made < PFS_ACCOUNTS_BLOCKS_EACH, "too many blocks");
 	uint32_t number = thread->id * PFS_ACCOUNTS_BLOCKS_EACH + thread->made++;
 	struct pfs_accounts_block *block = &pfs_accounts_world.blocks[number];
-	block->bytes = UINT64_C(1) << 2 * number; /* no two sums are alike */
+	block->bytes = UINT64_C(1) << 2 * number; /* no two sums are equal */
 	note_most(block->bytes);
 	block->note = pfs_memory_allocated(thread->life, PFS_ACCOUNTS_KEY, block->bytes);
 	if (block->note.reserved == PFS_MEMORY_REFUSED)
@@ -101,7 +101,7 @@ static void allocate(struct pfs_accounts_thread *thread)
 	thread->owned[thread->owned_count++] = number;
 }
 
-/* The oldest that it has. */
+/* Takes the oldest block from the thread. */
 static uint32_t disown(struct pfs_accounts_thread *thread)
 {
 	PFS_MACHINE_CHECK(thread->owned_count != 0, "thread %u has no block", thread->id);
@@ -133,7 +133,7 @@ static void resize(struct pfs_accounts_thread *thread)
 	thread->owned[thread->owned_count++] = number;
 }
 
-/* As pfs_memory_realloc does it: the limit is asked first. */
+/* As pfs_memory_realloc: reserves first. */
 static void resize_if(struct pfs_accounts_thread *thread)
 {
 	const struct pfs_accounts_block *block = &pfs_accounts_world.blocks[thread->owned[0]];
@@ -195,13 +195,13 @@ static void end(struct pfs_accounts_thread *thread)
 
 static void desk(void (*call)(struct pfs_books *books))
 {
-	pfs_desk_open(books()); /* which folds */
+	pfs_desk_open(books()); /* this folds */
 	if (call != NULL)
 		call(books());
 	pfs_desk_close(books());
 }
 
-/* As a tool does it: what changes, then the generation. */
+/* As a tool does: first the change, then the generation. */
 static void truncate(void)
 {
 	struct pfs_box_control *control = &pfs_accounts_world.control;
@@ -222,22 +222,22 @@ static void call(struct pfs_accounts_thread *thread, char letter)
 		thread->life = pfs_memory_thread_begin(books(), "t", "u", "h", true);
 		PFS_MACHINE_CHECK(thread->life != NULL, "no record of a thread");
 		break;
-	case 'e': /* and ends */ end(thread); break;
+	case 'e': /* a life ends */ end(thread); break;
 	case 'a': allocate(thread); break;
-	case 'f': /* the oldest block that it has, whose it ever is */ free_one(thread); break;
+	case 'f': /* its oldest block, whichever life it is of */ free_one(thread); break;
 	case 's': resize(thread); break;
 	case 'S': /* if there is room */ resize_if(thread); break;
 	case 'c': claim(thread); break;
-	case 'p': /* it is handed over */ post(thread); break;
-	case 'F': /* somebody is at the desk: cells that wait are folded */ desk(NULL); break;
+	case 'p': /* hand a block over */ post(thread); break;
+	case 'F': /* the desk opens: cells that wait are folded */ desk(NULL); break;
 	case 'k': /* a tick: estimates */ desk(pfs_marks_tick); break;
-	case 't': /* marks are to begin anew */ truncate(); break;
+	case 't': /* marks begin anew */ truncate(); break;
 	case 'd': disable(thread); break;
-	case 'r': /* somebody reads sums */ pfs_accounts_read(thread, false); break;
-	case 'R': /* and all of the cells */ pfs_accounts_read(thread, true); break;
+	case 'r': /* read sums */ pfs_accounts_read(thread, false); break;
+	case 'R': /* read sums and marks */ pfs_accounts_read(thread, true); break;
 	default:
 		PFS_MACHINE_CHECK(letter >= '0' && letter < '0' + (int)PFS_ACCOUNTS_BLOCKS_EACH,
-				  "'%c' is no call", letter);
+				  "'%c' is not a call", letter);
 		receive(thread, (uint32_t)(letter - '0'));
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * accounts_check.c - when all threads have made their calls: each cell has what the oracle has of
- * its life, the account's cell has all that was folded, and the owner of a cell still knows it.
+ * accounts_check.c - checks when all calls are made: each cell has the sums that the oracle has for
+ * its life, the account's cell has all that was folded, and each owner still has its cell.
  */
 #include "memory/search/accounts_world.h"
 
@@ -18,8 +18,8 @@ static void check_same(const struct pfs_cell_sums *sums, const struct pfs_cell_s
 		(unsigned long long)book->alloc_bytes, (unsigned long long)book->free_bytes);
 }
 
-/* A cell that has seen the generation has seen what changed before it; its high mark of this
- * time is not too low, nor higher than if nobody else had freed. */
+/* A cell that has seen the generation has seen every change before it. Its high mark is not too
+ * low, and not higher than if no other thread had freed. */
 static void check_marks(struct pfs_accounts_world *self, struct pfs_cell *cell,
 			const struct pfs_accounts_life *life)
 {
@@ -51,11 +51,11 @@ static void check_life(struct pfs_accounts_world *self, uint32_t number,
 	struct pfs_cell *cell = &self->cells[life->cell];
 	struct pfs_cell_sums sums = pfs_cell_read(cell);
 	PFS_MACHINE_CHECK(self->oracle.life_of_cell[life->cell] == number,
-			  "the cell of life %u is used again", number);
+			  "the cell of life %u is reused", number);
 	check_same(&sums, &life->sums, "life", number);
 	PFS_MACHINE_CHECK(pfs_word_state(pfs_lock_glance(&self->cell_locks[life->cell])) ==
 				  PFS_STATE_ALLOCATED,
-			  "the cell of life %u is not there", number);
+			  "the cell of life %u is missing", number);
 	if (!life->ended)
 		check_marks(self, cell, life);
 }
@@ -78,7 +78,7 @@ static void check_owners(struct pfs_accounts_world *self)
 	}
 }
 
-/* No refusal is for good: all the room that there is is granted, and not a byte more. */
+/* At rest, an allocation of all the room is granted, and one byte more is refused. */
 static void check_room(struct pfs_accounts_world *self)
 {
 	struct pfs_memory_thread *life = NULL;

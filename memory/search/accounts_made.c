@@ -1,9 +1,9 @@
-/* accounts_made.c - the world of the accounts as each execution finds it. */
+/* accounts_made.c - the initial state of the accounts in each execution. */
 #include "memory/search/accounts_world.h"
 
 #include <string.h>
 
-/* Before the first execution, when all that there is of the account has been made. */
+/* The state before the first execution, with the account made. */
 static struct pfs_accounts_world made;
 
 void pfs_accounts_world_make(struct pfs_accounts_world *self)

@@ -1,7 +1,7 @@
 /*
- * accounts_names.h - included before all else by the sources of the accounts, as compiled for the
- * machine: containers are accounts_shelves.c, which has a lock word a record and nothing else, and
- * no memory is used twice in an execution: what a real malloc orders by that is not the accounts'.
+ * accounts_names.h - included first by the sources of the accounts when compiled for the machine.
+ * Containers are accounts_shelves.c, which only has a lock word for each record. No memory is
+ * reused in an execution, because the order that a real malloc adds there is not the accounts' own.
  */
 #ifndef PFS_SIM_ACCOUNTS_NAMES_H
 #define PFS_SIM_ACCOUNTS_NAMES_H

@@ -1,10 +1,10 @@
 /*
- * accounts_read.c - who asks: reads the account's row out of the box, and writes nothing. Cells are
- * read by reader_cells.c, which is the box's reader, or their sums alone, by pfs_cell_read, so that
- * a search ends. A try that meets a fold, or a record that changed, tells nothing.
+ * accounts_read.c - a reader of the account's row in the box, which writes nothing. It reads cells
+ * by reader_cells.c, the box's reader; or only their sums, by pfs_cell_read, so that a search ends.
+ * A try that meets a fold or a changed record gives no answer.
  *
- * What it checks: no value is below zero, of a cell or of the row; the row has at least what it had
- * when it was read before, and at most what was ever allocated and freed; a fold changes nothing.
+ * Checked: no value of a cell or of the row is below zero. The row never has less than at the last
+ * read, nor more than was ever allocated and freed. A fold changes nothing.
  */
 #include "memory/search/accounts_reader.h"
 #include "memory/search/accounts_world.h"
@@ -33,8 +33,8 @@ static bool has_at_least(const struct pfs_cell_sums *one, const struct pfs_cell_
 	       one->alloc_bytes >= other->alloc_bytes && one->free_bytes >= other->free_bytes;
 }
 
-/* What was confirmed is of one life, and no more than it ever had; an allocation of it that has not
- * returned may be there. */
+/* Confirmed sums are of one life, and never exceed what it had, except for an allocation that has
+ * not returned. */
 static void check_life(const struct pfs_accounts_oracle *oracle,
 		       const struct pfs_accounts_seen *seen)
 {
@@ -47,11 +47,11 @@ static void check_life(const struct pfs_accounts_oracle *oracle,
 					  seen->sums.free_bytes <= life->sums.free_bytes,
 				  "a cell counts more than its life had");
 		PFS_MACHINE_CHECK(seen->high_count <= life->high_most + 1,
-				  "a cell has a mark that its life had not");
+				  "a cell has a mark that its life never had");
 	}
 }
 
-/* A cell's sums alone, in one try; false: it is not to be had, or (*is_free) not in use. */
+/* Reads a cell's sums in one try. False: it changed, or (*is_free) it is not in use. */
 static bool see_one(uint32_t number, struct pfs_accounts_seen *seen, bool *is_free)
 {
 	const struct pfs_lock *lock;
@@ -80,7 +80,7 @@ static bool see_sums(struct pfs_accounts_seen *seen, uint32_t *count)
 	return true;
 }
 
-/* The cells of the account; false: one was not to be had. */
+/* Sums the cells of the account. False: one could not be read. */
 static bool read_cells(struct pfs_accounts_world *self, bool as_box, struct pfs_cell_sums *row)
 {
 	struct pfs_accounts_seen seen[PFS_ACCOUNTS_CELLS_MAX];
@@ -110,13 +110,13 @@ static void check_row(struct pfs_accounts_world *self, struct pfs_accounts_threa
 	const struct pfs_cell_sums *first = &self->oracle.at_first;
 	struct pfs_cell_sums all = pfs_accounts_lives(self);
 	check_signs(row, "the account");
-	/* An allocation that has not returned may be in it. */
+	/* Allocations that have not returned may be in it. */
 	all.allocs += PFS_ACCOUNTS_THREADS_MAX;
 	PFS_MACHINE_CHECK(row->allocs <= all.allocs && row->frees <= all.frees &&
 				  row->free_bytes <= all.free_bytes,
 			  "a row counts more than there was");
 	PFS_MACHINE_CHECK(has_at_least(row, &thread->read) && has_at_least(row, first),
-			  "a row lost what it had");
+			  "a row has less than before");
 	PFS_MACHINE_CHECK(!self->oracle.frozen ||
 				  (row->allocs == first->allocs && row->frees == first->frees &&
 				   row->alloc_bytes - row->free_bytes ==
@@ -132,7 +132,7 @@ void pfs_accounts_read(struct pfs_accounts_thread *thread, bool as_box)
 	struct pfs_cell_sums row = { 0 };
 	uint64_t before = pfs_load_acquire(moves); /* [J5] acquire, pairs with [J4] */
 	bool is_whole = before % 2 == 0 && read_cells(self, as_box, &row);
-	/* relaxed: what was read of a fold has brought its odd number. */
+	/* relaxed: whoever has read a part of a fold also sees its odd number. */
 	if (!is_whole || pfs_load_relaxed(moves) != before) {
 		self->rows_missed++;
 		return;

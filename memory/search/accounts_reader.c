@@ -48,7 +48,7 @@ struct pfs_record_place pfs_reader_place(const struct pfs_reader *self, enum pfs
 	return place;
 }
 
-/* What else reader_cells.c wants for snapshots of whole boxes, which nobody takes here. */
+/* What reader_cells.c needs only for snapshots of whole boxes, which are not taken here. */
 void pfs_reader_array(const struct pfs_reader *self, enum pfs_box_kind kind, uint64_t offset,
 		      void *to, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /*
- * accounts_reader.h - the reader of boxes, on the machine: what it says of cells. A file of its
- * own, for the reader and searches both have something that they call a snapshot.
+ * accounts_reader.h - the reader of boxes on the machine: what it reads of cells. It has its own
+ * file because the reader and the searches both define a snapshot.
  */
 #ifndef PFS_SIM_ACCOUNTS_READER_H
 #define PFS_SIM_ACCOUNTS_READER_H
@@ -15,10 +15,11 @@ struct pfs_accounts_seen {
 	uint64_t high_count; /* for the account */
 };
 
-/* All cells that are in use, one try each round of the reader's. False: one was not to be had. */
+/* Reads all cells in use, with one try in each of the reader's rounds. False: one could not be
+ * read. */
 bool pfs_accounts_see(struct pfs_accounts_seen *seen, uint32_t room, uint32_t *count);
 
-/* What it reads: records of cells. */
+/* The records of cells that it reads. */
 uint32_t pfs_accounts_records(void);
 void *pfs_accounts_record(uint64_t number, const struct pfs_lock **lock);
 

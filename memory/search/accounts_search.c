@@ -1,69 +1,79 @@
 /*
- * accounts_search.c - the crediting of blocks under every schedule, in small: the command. See
- * docs/explanation/search-results.md.
+ * accounts_search.c - the command that searches every schedule of the crediting of blocks at small
+ * sizes. See docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "memory/search/accounts_world.h"
 
+/* clang-format off */
 static const struct pfs_accounts_scene scenes[] = {
-	/* An end, and frees of others. */
-	{ "retire", "baap,b0", "afe,f", "a life ends, another thread frees", 3, 0 },
-	{ "retire2", "baaapp,b0,b1", "affe,fbae,fe", "two others free", 5, 0 },
-	{ "last", "baappe,b0,b1", ",fe,fe", "two free the last blocks of a life", 3, 0 },
-	{ "last3", "baaaappp,b0,b1,b2", "fe,f,fae,fe", "it ends, and three do", 5, 0 },
-	{ "waiting", "bapebape,b0,b1", ",f,fa", "the last blocks of two lives", 4, 0 },
-	{ "handed", "b,b", "aape,0fae", "a block is handed over and freed, its life ends", 3, 0 },
-	{ "nobody", "bap,0", "ae,f", "a thread without a life frees", 3, 0 },
-	/* Records that are used again. */
-	{ "again", "bape,b0,b", ",fae,aFae", "lives begin, an old one's last block is freed", 4,
+	/* A life ends while other threads free its blocks. */
+	{ { "retire", "afe,f", "a life ends, another thread frees" }, "baap,b0", 3, 0 },
+	{ { "retire2", "affe,fbae,fe", "the same; two other threads free" }, "baaapp,b0,b1", 5, 0 },
+	{ { "last", ",fe,fe", "two threads free the last blocks of a life" }, "baappe,b0,b1", 3,
 	  0 },
-	{ "again1", "bafebap,b0,b", "e,fFa,aae", "and there is one record", 2, 0 },
-	{ "scarce", "bap,b0,b", "e,fF,aa", "and none for the account of a life", 2, 0 },
-	{ "reused", "baap,b0", "ebafe,fe", "a thread's reference is used again", 4, 0 },
-	{ "taken", "baap,0", "ebae,bfafe", "by another thread", 5, 0 },
-	{ "lives", "baap,b0", "febae,febafe", "many lives", 5, 0 },
+	{ { "last3", "fe,f,fae,fe", "three threads do, and the life ends" }, "baaaappp,b0,b1,b2", 5,
+	  0 },
+	{ { "waiting", ",f,fa", "two threads free the last blocks of two lives" }, "bapebape,b0,b1",
+	  4, 0 },
+	{ { "handed", "aape,0fae", "a block is handed over and freed, its life ends" }, "b,b", 3,
+	  0 },
+	{ { "nobody", "ae,f", "a thread without a life frees" }, "bap,0", 3, 0 },
+	/* Records that are reused. */
+	{ { "again", ",fae,aFae", "lives begin, an old one's last block is freed" }, "bape,b0,b", 4,
+	  0 },
+	{ { "again1", "e,fFa,aae", "the same with one record" }, "bafebap,b0,b", 2, 0 },
+	{ { "scarce", "e,fF,aa", "the same without a record for a life" }, "bap,b0,b", 2, 0 },
+	{ { "reused", "ebafe,fe", "a thread's reference is reused" }, "baap,b0", 4, 0 },
+	{ { "taken", "ebae,bfafe", "the same by another thread" }, "baap,0", 5, 0 },
+	{ { "lives", "febae,febafe", "many lives" }, "baap,b0", 5, 0 },
 	/* Blocks that change hands. */
-	{ "resize", "baap,b0", "safsfe,sfe", "blocks are resized", 4, 0 },
-	{ "claim", "baap,b0", "ce,cfe", "blocks are claimed", 3, 0 },
-	{ "claims", "baapp,b0,b1", "ae,cfe,cfe", "by two", 4, 0 },
-	/* Who asks. */
-	{ "reads", "baap,b0", "faa,f,rr", "a reader beside allocations and frees", 2, 0 },
-	{ "reads_new", "b,b", "aap,0fa,r", "of a block that is freed elsewhere", 3, 0 },
-	{ "reads_end", "baap,b0", "afe,f,rr", "of a life that ends", 2, 0 },
-	{ "reads_ends", "baap,b0", "fe,fF,r", "and is folded", 2, 0 },
-	{ "reads_short", "b", "aafe,r", "of a life that begins and ends", 2, 0 },
-	{ "reads_fold", "bap,b0", "e,fF,rr", "of a life that is folded", 2, 0 },
-	{ "reads_still", "bape,b0af", "F,rr", "of nothing but a fold", 3, 0 },
-	{ "reads_again", "bape,b0,b", ",fF,aaa,r", "of a record that is used again", 2, 0 },
-	{ "box", "baap,b0", "faa,f,R", "by the box's reader", 2, 0 },
-	{ "box_new", "b,b", "aap,0fa,R", "of a block that is freed elsewhere", 3, 0 },
-	{ "box_short", "ba", "aff,R", "of blocks that come and go", 2, 0 },
-	{ "box_fold", "bap,b0", "e,fF,RR", "of a life that is folded", 2, 0 },
-	{ "box_again", "bape,b0,b", ",fF,aaa,R", "of a record that is used again", 2, 0 },
-	/* Marks, and switches. */
-	{ "marks", "baap,b0", "faaa,f", "a high mark rises while another thread frees", 2, 0 },
-	{ "truncate", "ba", "aa,tt", "a TRUNCATE beside allocations", 2, 0 },
-	{ "truncates", "baap,b0", "faa,f,t", "and frees", 2, 0 },
-	{ "ticks", "baap,b0", "fae,f,k", "a tick beside an end", 2, 0 },
-	{ "disabled", "ba", "aa,td", "a TRUNCATE, and an instrument is disabled", 2, 0 },
-	{ "opened", "b", "aa,d", "beside a cell that is opened", 2, 0 },
-	{ "enabled", "ba,b", "dp,a0a", "an instrument is disabled", 3, 0 },
-	/* A limit of the account: 1, 4, 16 .. bytes of the first thread, 1024 .. of the second. */
-	{ "limit", "b,b", "a,a", "two allocate, and there is room for one", 3, 1024 },
-	{ "limit_room", "ba,b", "f,aa", "what one frees another one allocates", 3, 1024 },
-	{ "limit_handed", "bap,b0", "a,fa", "and what others free", 3, 1024 },
-	{ "limit_ended", "bape,b0", ",fa", "of a life that has ended", 4, 1024 },
-	{ "limit_ends", "bap,b0", "ae,fa", "and of one that ends", 4, 1025 },
-	{ "limit_resize", "ba,b", "S,a", "a resize and an allocation", 3, 1026 },
-	{ "limit_resized", "baa,ba", "Sf,Sa", "two resizes", 3, 5124 },
-	{ .name = NULL },
+	{ { "resize", "safsfe,sfe", "blocks are resized" }, "baap,b0", 4, 0 },
+	{ { "claim", "ce,cfe", "blocks are claimed" }, "baap,b0", 3, 0 },
+	{ { "claims", "ae,cfe,cfe", "the same by two threads" }, "baapp,b0,b1", 4, 0 },
+	/* Readers. */
+	{ { "reads", "faa,f,rr", "a reader runs during allocations and frees" }, "baap,b0", 2, 0 },
+	{ { "reads_new", "aap,0fa,r", "another thread frees the block" }, "b,b", 3, 0 },
+	{ { "reads_end", "afe,f,rr", "a life ends" }, "baap,b0", 2, 0 },
+	{ { "reads_ends", "fe,fF,r", "a life ends and is folded" }, "baap,b0", 2, 0 },
+	{ { "reads_short", "aafe,r", "a life begins and ends" }, "b", 2, 0 },
+	{ { "reads_fold", "e,fF,rr", "a life is folded" }, "bap,b0", 2, 0 },
+	{ { "reads_still", "F,rr", "only a fold happens" }, "bape,b0af", 3, 0 },
+	{ { "reads_again", ",fF,aaa,r", "a record is reused" }, "bape,b0,b", 2, 0 },
+	{ { "box", "faa,f,R", "the box's reader runs" }, "baap,b0", 2, 0 },
+	{ { "box_new", "aap,0fa,R", "another thread frees the block" }, "b,b", 3, 0 },
+	{ { "box_short", "aff,R", "blocks are allocated and freed" }, "ba", 2, 0 },
+	{ { "box_fold", "e,fF,RR", "a life is folded" }, "bap,b0", 2, 0 },
+	{ { "box_again", ",fF,aaa,R", "a record is reused" }, "bape,b0,b", 2, 0 },
+	/* Marks, and instruments that are switched. */
+	{ { "marks", "faaa,f", "a high mark rises while another thread frees" }, "baap,b0", 2, 0 },
+	{ { "truncate", "aa,tt", "a TRUNCATE during allocations" }, "ba", 2, 0 },
+	{ { "truncates", "faa,f,t", "a TRUNCATE during allocations and frees" }, "baap,b0", 2, 0 },
+	{ { "ticks", "fae,f,k", "a tick while a life ends" }, "baap,b0", 2, 0 },
+	{ { "disabled", "aa,td", "a TRUNCATE while an instrument is disabled" }, "ba", 2, 0 },
+	{ { "opened", "aa,d", "the same while a cell is opened" }, "b", 2, 0 },
+	{ { "enabled", "dp,a0a", "an instrument is disabled" }, "ba,b", 3, 0 },
+	/* A limit of the account. Blocks of the first thread have 1, 4, 16, .. bytes, those of the
+	 * second 1024, .. */
+	{ { "limit", "a,a", "two threads allocate, and one has room" }, "b,b", 3, 1024 },
+	{ { "limit_room", "f,aa", "one thread allocates what another one frees" }, "ba,b", 3,
+	  1024 },
+	{ { "limit_handed", "a,fa", "the same with a block that was handed over" }, "bap,b0", 3,
+	  1024 },
+	{ { "limit_ended", ",fa", "the same with a block of a life that has ended" }, "bape,b0", 4,
+	  1024 },
+	{ { "limit_ends", "ae,fa", "the same with a life that ends" }, "bap,b0", 4, 1025 },
+	{ { "limit_resize", "S,a", "a resize and an allocation" }, "ba,b", 3, 1026 },
+	{ { "limit_resized", "Sf,Sa", "two resizes" }, "baa,ba", 3, 5124 },
+	{ .scene = { .name = NULL } },
 };
+/* clang-format on */
 
 static struct pfs_accounts_scene scene;
 
-/* Does no thread allocate or free? */
+/* Does no call allocate, free, resize or claim? */
 static bool is_frozen(const char *calls)
 {
 	return strpbrk(calls, "afsc") == NULL;
@@ -96,27 +106,14 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_accounts_check(context);
 }
 
-static bool choose(const char *name, size_t length, const char *calls)
+static void choose(const struct pfs_scene *chosen, const char *calls)
 {
-	const struct pfs_accounts_scene *at = scenes;
-	while (at->name != NULL &&
-	       (strlen(at->name) != length || strncmp(at->name, name, length) != 0))
-		at++;
-	if (at->name == NULL)
-		return false;
-	scene = *at;
+	scene = *(const struct pfs_accounts_scene *)(const void *)chosen;
 	if (calls != NULL)
-		scene.calls = calls;
+		scene.scene.calls = calls;
 	pfs_accounts_world.scene = &scene;
-	pfs_accounts_world.calls = scene.calls;
+	pfs_accounts_world.calls = scene.scene.calls;
 	pfs_accounts_world_make(&pfs_accounts_world);
-	return pfs_scene_threads(scene.calls) <= PFS_ACCOUNTS_THREADS_MAX;
-}
-
-static void list(void)
-{
-	for (const struct pfs_accounts_scene *at = scenes; at->name != NULL; at++)
-		(void)printf("  %-12s %-12s %s\n", at->name, at->calls, at->summary);
 }
 
 int main(int argc, char **argv)
@@ -127,12 +124,14 @@ int main(int argc, char **argv)
 		.program = "accounts_search",
 		.letters = "Calls: b e a life begins, ends; a f allocate, free the oldest block; "
 			   "s c resize, claim it; S resize it if the limit has room;\n"
-			   "p hand it over; 0 1 2 3 4 wait for what thread 0 hands over;\n"
-			   "F somebody is at the desk, and folds; k a tick; t TRUNCATE; "
+			   "p hand it over; 0 1 2 3 4 wait for a block that thread 0 hands over;\n"
+			   "F open the desk, which folds; k a tick; t TRUNCATE; "
 			   "d disable;\n"
-			   "r read the row's sums; R by the box's reader.\n",
+			   "r read the row's sums; R read them by the box's reader.\n",
+		.scenes = scenes,
+		.scene_bytes = sizeof(scenes[0]),
+		.threads_max = PFS_ACCOUNTS_THREADS_MAX,
 		.choose = choose,
-		.list = list,
 		.scenario = { .name = "accounts", .setup = setup, .finish = finish,
 			      .context = world, .name_address = pfs_accounts_world_name },
 		.machine = &world->machine,

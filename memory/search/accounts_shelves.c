@@ -1,7 +1,7 @@
 /*
- * accounts_shelves.c - the containers of the accounts, as small as can be: the first record whose
- * word is FREE is taken, so one that comes back is used again at once. Beside them the oracle's
- * book of lives: a cell comes, is folded, and is given back once.
+ * accounts_shelves.c - minimal containers for the accounts: allocate takes the first record whose
+ * word is FREE, so a freed one is reused at once. They also keep the oracle's list of lives: a cell
+ * is allocated, folded, and freed once.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void note_begin(const struct pfs_cell *cell, uint32_t dirty_word)
 	for (uint32_t life = 0; life < oracle->life_count; life++)
 		PFS_MACHINE_CHECK(oracle->lives[life].cell != number ||
 					  oracle->lives[life].folds == 1,
-				  "a cell is used again before it was folded");
+				  "a cell is reused before it was folded");
 	PFS_MACHINE_CHECK(oracle->life_count < PFS_ACCOUNTS_LIVES_MAX, "too many lives");
 	oracle->lives[oracle->life_count].cell = number;
 	oracle->lives[oracle->life_count].word = dirty_word + PFS_VERSION_ONE +
@@ -111,8 +111,8 @@ void pfs_accounts_free(struct pfs_thread *handle, void *record)
 	pfs_lock_allocated_to_free(&shelf_of(handle)->locks[pfs_accounts_index(handle, record)]);
 }
 
-/* As pfs_marks_begin of marks.c, of a copy on the stack of the caller, whose bytes are no words of
- * the machine. */
+/* As pfs_marks_begin of marks.c, for a copy on the caller's stack, whose words the machine does not
+ * see. */
 void pfs_accounts_marks_begin(struct pfs_books *self, struct pfs_cell *fresh);
 void pfs_accounts_marks_begin(struct pfs_books *self, struct pfs_cell *fresh)
 {
@@ -127,7 +127,7 @@ void pfs_accounts_marks_begin(struct pfs_books *self, struct pfs_cell *fresh)
 	pfs_store_release((_Atomic(type) *)(void *)&(to)->field, \
 			  *(const type *)(const void *)&(from)->field)
 
-/* Each field by a store of its own size, as it is loaded; else as pfs_bytes_store: release [L5]. */
+/* As pfs_bytes_store, by release [L5], but each field by a store of its own size, as it is read. */
 static void store_cell(struct pfs_cell *to, const struct pfs_cell *from)
 {
 	COPY(allocs, uint64_t);
@@ -162,7 +162,7 @@ void pfs_accounts_bytes_store(void *record, const void *from, size_t size_bytes)
 	if (is_cell(record))
 		store_cell(record, from);
 	else
-		memcpy(record, from, size_bytes); /* nobody here reads these */
+		memcpy(record, from, size_bytes); /* no reader here */
 }
 
 void pfs_accounts_walk_begin(struct pfs_walk *walk, struct pfs_thread *handle,

@@ -8,7 +8,7 @@ struct pfs_accounts_world pfs_accounts_world;
 
 uint64_t pfs_box_now_ns(void)
 {
-	return 1; /* of no execution another time */
+	return 1; /* the same in every execution */
 }
 
 void *pfs_accounts_calloc(size_t count, size_t size)

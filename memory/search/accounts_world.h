@@ -1,11 +1,11 @@
 /*
  * accounts_world.h - the accounts of memory/accounts on the simulated machine: one account, one
- * instrument, a few cells, and an oracle that keeps books of its own, by brute force.
+ * instrument, a few cells, and an oracle that keeps its own books by brute force.
  *
- * The sources are the very same, compiled with PFS_SIM: what counts, ends a life, folds, keeps
- * marks, begins and ends threads. The containers below them are accounts_shelves.c: records with
- * pfs_lock words, all taken and given under the desk's lock; there is no box file. A reader is
- * another thread, which sees only what the box would have.
+ * The library's sources are compiled with PFS_SIM: they count, end lives, fold, keep marks, begin
+ * and end threads. Their containers are accounts_shelves.c: records with pfs_lock words, allocated
+ * and freed under the desk's lock. There is no box file. A reader is another thread, which sees
+ * only what the box would hold.
  */
 #ifndef PFS_SIM_ACCOUNTS_WORLD_H
 #define PFS_SIM_ACCOUNTS_WORLD_H
@@ -14,9 +14,9 @@
 #include "memory/accounts/books.h"
 #include "memory/search/scene_command.h"
 
-#define PFS_ACCOUNTS_THREADS_MAX 4u /* virtual ones; and records of threads */
+#define PFS_ACCOUNTS_THREADS_MAX 4u /* virtual threads, and records of threads */
 #define PFS_ACCOUNTS_CELLS_MAX 5u
-#define PFS_ACCOUNTS_BLOCKS_EACH 5u /* that a virtual thread allocates */
+#define PFS_ACCOUNTS_BLOCKS_EACH 5u /* allocated by a virtual thread */
 #define PFS_ACCOUNTS_BLOCKS_MAX (PFS_ACCOUNTS_THREADS_MAX * PFS_ACCOUNTS_BLOCKS_EACH)
 #define PFS_ACCOUNTS_LIVES_MAX 12u
 #define PFS_ACCOUNTS_PRIVATE_BYTES 6144u
@@ -25,17 +25,13 @@
 
 /* A scenario: threads with a few calls each. */
 struct pfs_accounts_scene {
-	const char *name;
-	/* Calls of each thread before the others are there, with a comma between threads; then
-	 * those that are searched. The letters are in accounts_calls.c. */
-	const char *before;
-	const char *calls;
-	const char *summary;
-	uint32_t cells; /* records of them */
-	uint64_t limit; /* of what the account has in use; 0: none */
+	struct pfs_scene scene; /* the letters are in accounts_calls.c */
+	const char *before;     /* calls of each thread in the set-up, one thread after the other */
+	uint32_t cells;         /* records of cells */
+	uint64_t limit;         /* bytes that the account may have in use; 0: none */
 };
 
-/* What a program keeps with a block, without atomics. */
+/* What a program stores with a block, without atomics. */
 struct pfs_accounts_block {
 	struct pfs_memory_note note;
 	uint64_t bytes;
@@ -51,12 +47,12 @@ struct pfs_accounts_thread {
 	struct pfs_cell_sums read; /* the account's row, when it was last read */
 };
 
-/* Of one life of a thread's cell, all that was ever done. */
+/* Everything that happened in one life of a thread's cell. */
 struct pfs_accounts_life {
 	struct pfs_cell_sums sums;
 	uint64_t own_frees;
 	uint64_t in_use, in_use_bytes;
-	uint64_t high_least, high_most; /* between which the high mark of counts is */
+	uint64_t high_least, high_most; /* bounds of the high mark of counts */
 	uint32_t cell;                  /* number */
 	uint32_t word;                  /* of its record */
 	bool ended;
@@ -70,12 +66,12 @@ struct pfs_accounts_shelf {
 	uint32_t stride, count;
 };
 
-/* All that changes in an execution, but what the machine holds. */
+/* What changes in an execution, except the machine. */
 struct pfs_accounts_world {
 	struct pfs_books books;
 	struct pfs_box_head head;
 	struct pfs_box_control control;
-	struct pfs_box_limit limits[PFS_SCOPE_ACCOUNT]; /* the last one is none */
+	struct pfs_box_limit limits[PFS_SCOPE_ACCOUNT]; /* the last one is empty */
 	struct pfs_accounts_shelf shelves[PFS_SHELVES];
 	alignas(PFS_LINE) char no_cell[PFS_LINE]; /* line 0 */
 	struct pfs_cell cells[PFS_ACCOUNTS_CELLS_MAX];
@@ -89,11 +85,11 @@ struct pfs_accounts_world {
 	_Atomic(uint32_t) mail[PFS_ACCOUNTS_THREADS_MAX][PFS_ACCOUNTS_BLOCKS_EACH];
 	struct pfs_accounts_block blocks[PFS_ACCOUNTS_BLOCKS_MAX];
 
-	/* What the process keeps beside the box. */
+	/* The process's memory outside of the box. */
 	alignas(PFS_LINE) char private[PFS_ACCOUNTS_PRIVATE_BYTES];
 	uint32_t private_used;
 
-	/* The oracle's: nobody's races. */
+	/* The oracle's: not checked for races. */
 	struct pfs_accounts_oracle {
 		struct pfs_accounts_thread threads[PFS_ACCOUNTS_THREADS_MAX];
 		struct pfs_accounts_life lives[PFS_ACCOUNTS_LIVES_MAX];
@@ -102,8 +98,8 @@ struct pfs_accounts_world {
 		uint32_t life_of_block[PFS_ACCOUNTS_BLOCKS_MAX];
 		struct pfs_cell_sums at_first; /* of the account's row, after the set-up */
 		bool mail_knows_disabled[PFS_ACCOUNTS_BLOCKS_EACH];
-		uint64_t most, most_peak; /* bytes in use, and on their way */
-		bool frozen;              /* no thread's calls change a current value */
+		uint64_t most, most_peak; /* bytes in use or requested */
+		bool frozen;              /* no call changes a current value */
 	} oracle;
 
 	/* Of all executions. */
@@ -118,25 +114,25 @@ extern struct pfs_accounts_world pfs_accounts_world;
 void *pfs_accounts_calloc(size_t count, size_t size);
 void pfs_accounts_release(void *block);
 
-/* accounts_made.c. Before the first execution: the account, its user, its host. reset: as that
- * left it. */
+/* accounts_made.c. Before the first execution: makes the account, its user and its host. reset:
+ * back to that state. */
 void pfs_accounts_world_make(struct pfs_accounts_world *self);
 void pfs_accounts_world_reset(struct pfs_accounts_world *self);
 /* accounts_world.c */
 bool pfs_accounts_world_name(void *context, const void *address, char *name, size_t name_bytes);
 
-/* accounts_shelves.c: empty ones. */
+/* accounts_shelves.c: makes empty ones. */
 void pfs_accounts_shelves_make(struct pfs_accounts_world *self);
 
-/* accounts_calls.c: the calls of a thread, as the body of a virtual one; those of a text, aside. */
+/* accounts_calls.c: the body of a virtual thread; and calls made outside of virtual threads. */
 void pfs_accounts_calls_body(void *thread);
 void pfs_accounts_calls_make(struct pfs_accounts_thread *thread, const char *calls);
 
-/* accounts_read.c: as who asks reads the account's row, one try; as_box: by the box's reader. */
+/* accounts_read.c: reads the account's row in one try; as_box: by the box's reader. */
 void pfs_accounts_read(struct pfs_accounts_thread *thread, bool as_box);
 struct pfs_cell_sums pfs_accounts_lives(const struct pfs_accounts_world *self);
 
-/* accounts_check.c: at rest. Fails the execution. */
+/* accounts_check.c: fails the execution unless, at rest, all sums are right. */
 void pfs_accounts_check(struct pfs_accounts_world *self);
 
 static inline struct pfs_accounts_life *pfs_accounts_life_of_cell(const struct pfs_cell *cell)

@@ -1,6 +1,6 @@
 /*
- * malloc_calls.c - what virtual threads do with the allocator: a letter for each call. What they
- * own is written and read back without atomics, so that a missing order is a data race.
+ * malloc_calls.c - the calls that virtual threads make: a letter for each. Owners write their
+ * blocks and read them back without atomics, so that a missing order is a data race.
  */
 #include <string.h>
 
@@ -17,12 +17,13 @@ static void own(struct pfs_malloc_thread *thread, void *block)
 			  owner - 1, thread->id);
 	world->oracle.owner[id] = 1 + thread->id;
 	uint64_t stamp = world->stamps[id];
-	PFS_MACHINE_CHECK(stamp == 0 || stamp == STAMP_FREE, "a block is not as its owner left it");
+	PFS_MACHINE_CHECK(stamp == 0 || stamp == STAMP_FREE,
+			  "a block is not as its last owner left it");
 	world->stamps[id] = thread->id + 1;
 	thread->owned[thread->owned_count++] = block;
 }
 
-/* The oldest that it owns, which it does not from here on; NULL: none. */
+/* Takes the oldest block from the thread, or returns NULL. */
 static void *disown(struct pfs_malloc_thread *thread)
 {
 	struct pfs_malloc_world *world = &pfs_malloc_world;
@@ -33,7 +34,7 @@ static void *disown(struct pfs_malloc_thread *thread)
 	thread->owned_count--;
 	memmove(thread->owned, &thread->owned[1], thread->owned_count * sizeof(block));
 	PFS_MACHINE_CHECK(world->stamps[id] == thread->id + 1,
-			  "somebody wrote to a block of thread %u", thread->id);
+			  "another thread wrote to a block of thread %u", thread->id);
 	world->stamps[id] = STAMP_FREE;
 	world->oracle.owner[id] = 0;
 	return block;
@@ -58,7 +59,7 @@ static void give(struct pfs_malloc_thread *thread, uint32_t count)
 	pfs_blocks_give(blocks, have, "free");
 }
 
-/* As pfs_malloc_quick and pfs_free_quick, and the slow ways behind. */
+/* As pfs_malloc_quick and pfs_free_quick, with their slow paths. */
 static void malloc_one(struct pfs_malloc_thread *thread)
 {
 	uint32_t class = pfs_malloc_world.scene->class;
@@ -85,19 +86,19 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 {
 	struct pfs_bin *bin = pfs_malloc_thread_bin(&pfs_malloc_world, thread->id);
 	switch (letter) {
-	case 't': /* a block past the rings */ take(thread, 1); break;
+	case 't': /* a block, bypassing the rings */ take(thread, 1); break;
 	case 'T': take(thread, 2); break;
 	case 'g': give(thread, 1); break;
 	case 'G': give(thread, 2); break;
-	case 'm': /* malloc and free of a program */ malloc_one(thread); break;
+	case 'm': /* the program's malloc and free */ malloc_one(thread); break;
 	case 'f': free_one(thread); break;
-	case 'b': /* take from the rings of others, as when no region is free */
+	case 'b': /* take from other threads' rings, as if no region were free */
 		pfs_mutex_lock(&bin->growing);
 		(void)pfs_caches_take_back(bin, &(bool){ false });
 		pfs_mutex_unlock(&bin->growing);
 		break;
-	case 'k': /* the spare slab goes */ pfs_bin_tick(bin, true); break;
-	case 'e': /* a tick of the bin: what the stock did not need goes, and an idle spare */
+	case 'k': /* the spare slab ends */ pfs_bin_tick(bin, true); break;
+	case 'e': /* a tick of the bin: unneeded stock and an idle spare slab are given back */
 		pfs_bin_tick(bin, false);
 		break;
 	case 'r': /* a tick that finds all rings idle */ (void)pfs_caches_tick(true); break;
@@ -107,7 +108,7 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 			pfs_cache_end(pfs_cache_own);
 		break;
 	case 'p': /* a leaf of the page map */ pfs_malloc_map_reserve(thread->id); break;
-	default: pfs_machine_fail("'%c' is no call", letter);
+	default: pfs_machine_fail("'%c' is not a call", letter);
 	}
 }
 

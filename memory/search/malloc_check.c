@@ -1,6 +1,6 @@
 /*
- * malloc_check.c - when all threads have made their calls: each block is in one place, what tells
- * of room tells of all there is [SL3], and no slab is left empty but the spare.
+ * malloc_check.c - checks when all calls are made: each block is in one place, the hints show all
+ * the room there is [SL3], and no slab but the spare is empty.
  */
 #include "memory/malloc/map.h"
 #include "memory/search/malloc_world.h"
@@ -40,7 +40,7 @@ static uint32_t stock_with(const struct pfs_stock *stock, const void *block)
 	return found;
 }
 
-/* Each region: with its owner, or in its word, or in one ring. */
+/* Each region is with its owner, in its word, or in one ring or stock. */
 static void check_regions(struct pfs_malloc_world *self, struct pfs_extent *slab)
 {
 	for (uint32_t region = 0; region < slab->regions; region++) {
@@ -82,11 +82,12 @@ static bool check_hints(struct pfs_bin *bin, struct pfs_group *group, uint32_t s
 static void check_spare(const struct pfs_bin *bin, const struct pfs_extent *slab)
 {
 	bool is_empty = pfs_words_are_full(pfs_slab_words(slab));
-	PFS_MACHINE_CHECK(!is_empty || slab == bin->spare, "a slab is empty, and no spare");
+	PFS_MACHINE_CHECK(!is_empty || slab == bin->spare,
+			  "a slab is empty, but it is not the spare");
 	PFS_MACHINE_CHECK(is_empty || slab != bin->spare, "the spare slab is in use");
 }
 
-/* Blocks in use are in slabs that are there. */
+/* Blocks in use are in slabs that exist. */
 static void check_owned(struct pfs_malloc_world *self, uint32_t regions_in_use)
 {
 	uint32_t owned = 0;
@@ -103,23 +104,23 @@ static uint32_t owned_in(const struct pfs_malloc_world *self, const struct pfs_e
 	return owned;
 }
 
-/* What rings tell of calls is what was called. */
+/* The rings have counted the calls that were made. */
 static void check_counts(const struct pfs_malloc_world *self)
 {
 	struct pfs_cache_counts counts;
 	uint32_t class = self->scene->class;
 	pfs_caches_count(&counts);
 	PFS_MACHINE_CHECK(counts.mallocs[class] + counts.direct_mallocs == self->oracle.mallocs,
-			  "mallocs are not counted as they were called");
+			  "the rings count other mallocs than were called");
 	PFS_MACHINE_CHECK(counts.frees[class] + counts.direct_frees == self->oracle.frees,
-			  "frees are not counted as they were called");
+			  "the rings count other frees than were called");
 }
 
 static void check_stock(const struct pfs_bin *bin)
 {
 	uint32_t count = pfs_load_relaxed(&bin->stock.count); /* relaxed: at rest */
 	PFS_MACHINE_CHECK(bin->stock.low <= count,
-			  "a stock had less than it says that it did not need");
+			  "a stock had fewer blocks than it claims not to have needed");
 	count = pfs_stock_in_top(count);
 	for (const struct pfs_stock_chunk *at = bin->stock.top; at != NULL; at = at->below) {
 		for (uint32_t i = 0; i < count; i++) {
@@ -131,7 +132,7 @@ static void check_stock(const struct pfs_bin *bin)
 	}
 }
 
-/* A bin's slabs; how many of their blocks threads own. */
+/* Checks a bin's slabs. Returns the number of their blocks that threads own. */
 static uint32_t check_bin(struct pfs_malloc_world *self, struct pfs_bin *bin)
 {
 	uint32_t slabs = 0, owned = 0;
@@ -150,8 +151,9 @@ static uint32_t check_bin(struct pfs_malloc_world *self, struct pfs_bin *bin)
 			check_spare(bin, slab);
 		}
 	}
-	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs, %u counted", slabs, bin->slab_count);
-	/* What it finds may be full: a late hint. */
+	PFS_MACHINE_CHECK(slabs == bin->slab_count, "%u slabs exist, %u are counted", slabs,
+			  bin->slab_count);
+	/* The slab that it finds may be full: a late hint. */
 	PFS_MACHINE_CHECK(pfs_bin_slab_with_room(bin) != NULL || !has_room,
 			  "a free region is not found");
 	return owned;

@@ -1,6 +1,6 @@
 /*
- * malloc_map.c - the page map's root: threads want a leaf for one part at the same time, and each
- * writes an entry of its own. [MP3]
+ * malloc_map.c - the page map's root: threads want a leaf for the same part at the same time, and
+ * each writes its own entry. [MP3]
  */
 #include "memory/malloc/map.h"
 
@@ -9,7 +9,7 @@
 #include "memory/search/malloc_world.h"
 
 #define LEAVES 4u
-#define PART (UINT64_C(0x1234) & ~UINT64_C(1)) /* and the one behind it */
+#define PART (UINT64_C(0x1234) & ~UINT64_C(1)) /* and the next one */
 
 static struct pfs_map_leaf leaves[LEAVES];
 static struct {
@@ -56,7 +56,7 @@ void pfs_malloc_map_unleaf(const void *leaf)
 
 static const struct pfs_extent *extent_of(uint32_t thread)
 {
-	return (const struct pfs_extent *)&known.gone[thread]; /* never looked at */
+	return (const struct pfs_extent *)&known.gone[thread]; /* never read */
 }
 
 static void expect_entry(uint32_t thread)
@@ -87,5 +87,5 @@ void pfs_malloc_map_check(uint32_t threads)
 		PFS_MACHINE_CHECK(!known.gone[at] || leaf != &leaves[at],
 				  "the leaf in use is gone");
 	}
-	PFS_MACHINE_CHECK(left <= 1, "a leaf that nobody uses is left");
+	PFS_MACHINE_CHECK(left <= 1, "a leaf that no thread uses is left");
 }

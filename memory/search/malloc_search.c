@@ -1,6 +1,6 @@
 /*
- * malloc_search.c - the protocols of the allocator under every schedule, in small: the command.
- * See docs/explanation/search-results.md.
+ * malloc_search.c - the command that searches every schedule of the allocator's protocols at small
+ * sizes. See docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,43 +15,56 @@
 #define TWO PFS_MALLOC_TWO
 #define PAGES PFS_MALLOC_PAGES
 #define FOUR PFS_MALLOC_FOUR
+/* clang-format off */
 static const struct pfs_malloc_scene scenes[] = {
-	/* Words, and what tells of them. */
-	{ "word", TWO, "01", "", "gtgt,gtgt", "regions of one word", 0, true, false },
-	{ "words", FOUR, "0-1-", "", "gtgt,gtgt", "of neighbouring words", 0, true, false },
-	{ "words3", FOUR, "012-", "", "gt,gt,gt", "three threads", 0, true, false },
-	{ "slabs", ONE, "01", "", "gt,gt,t", "of slabs that come and end", 0, false, false },
-	{ "empty", ONE, "01", "", "gtg,gt", "a new slab, and a region is given", 0, false, false },
-	{ "spare", ONE, "01", "", "gtgk,gtg", "and the spare slab ends", 0, false, false },
-	{ "groups", ONE, "0-1-", "", "gttg,gtg", "of two groups", 0, false, false },
-	{ "last_bit", ONE, ".-0---1-", "k,", "gtt,gtg", "behind one bit", 0, false, false },
-	{ "late", TWO, "01", "", "g,gkTg", "late hints", 0, false, false },
-	{ "late3", TWO, "01", "", "g,gk,tt", "two takers", 0, false, false },
-	{ "pages", PAGES, "0011", "", "GkT,GT", "of slabs of three pages", 0, false, false },
+	/* Words, and the hints that lead to them. */
+	{ { "word", "gtgt,gtgt", "regions of one word" }, TWO, "01", "", 0, true, false },
+	{ { "words", "gtgt,gtgt", "the same with neighbouring words" }, FOUR, "0-1-", "", 0, true,
+	  false },
+	{ { "words3", "gt,gt,gt", "three threads" }, FOUR, "012-", "", 0, true, false },
+	{ { "slabs", "gt,gt,t", "slabs are added and end" }, ONE, "01", "", 0, false, false },
+	{ { "empty", "gtg,gt", "a slab is added while a region is freed" }, ONE, "01", "", 0, false,
+	  false },
+	{ { "spare", "gtgk,gtg", "the same, and the spare slab ends" }, ONE, "01", "", 0, false,
+	  false },
+	{ { "groups", "gttg,gtg", "slabs of two groups" }, ONE, "0-1-", "", 0, false, false },
+	{ { "last_bit", "gtt,gtg", "groups that share one bit" }, ONE, ".-0---1-", "k,", 0, false,
+	  false },
+	{ { "late", "g,gkTg", "late hints" }, TWO, "01", "", 0, false, false },
+	{ { "late3", "g,gk,tt", "the same with two takers" }, TWO, "01", "", 0, false, false },
+	{ { "pages", "GkT,GT", "slabs of three pages" }, PAGES, "0011", "", 0, false, false },
 	/* Rings. */
-	{ "ring", TWO, "00-1", "ff,", "mfmf,tt", "a ring is taken back", 4, false, true },
-	{ "fills", TWO, "0000", "ff,", "mmfm,t", "its front is filled twice", 4, false, true },
-	{ "ring3", TWO, "00-1", "ff,", "mf,t,t", "by two threads", 3, false, true },
-	{ "idle", TWO, "00-1", "ff,", "mfm,rt", "a tick takes all rings", 4, false, true },
-	{ "both", TWO, "00-1", "ff,", "m,r,t", "a tick, and who needs a region", 3, false, true },
-	{ "flush", TWO, "00-1", "ff,", "lmf,t", "its owner empties it", 3, false, true },
-	{ "full", TWO, "0000", "f,", "fmf,t", "a ring of one, which overflows", 1, false, true },
-	{ "grows", FOUR, "0000", "ff,", "fmm,t", "a ring that grows", 15, false, true },
-	{ "first", TWO, "00-1", "", "ffm,t", "its thread has no cache yet", 3, false, true },
-	{ "stock", TWO, "0000", "ff,", "ffm,tk", "it overflows to the stock", 2, false, true },
-	{ "ticks", TWO, "0000", "ff,", "ffm,eee", "and ticks empty that", 2, false, true },
-	{ "refill", TWO, "0000", "ffff,", "mmmmm,ee", "and a refill wants it", 2, false, true },
-	{ "arenas", TWO, "0a0a11", "f,f", "fff,mm,ee", "blocks of two arenas", 2, false, true },
-	{ "ends", TWO, "00-1", "ff,", "mx,tg", "its thread ends", 3, false, true },
-	{ "ticked", TWO, "00-1", "ff,", "mx,r", "and a tick comes", 3, false, true },
+	{ { "ring", "mfmf,tt", "a ring is taken back" }, TWO, "00-1", "ff,", 4, false, true },
+	{ { "fills", "mmfm,t", "the ring's front is filled twice" }, TWO, "0000", "ff,", 4, false,
+	  true },
+	{ { "ring3", "mf,t,t", "two threads take a ring back" }, TWO, "00-1", "ff,", 3, false,
+	  true },
+	{ { "idle", "mfm,rt", "a tick takes all rings" }, TWO, "00-1", "ff,", 4, false, true },
+	{ { "both", "m,r,t", "a tick, and a thread that needs a region" }, TWO, "00-1", "ff,", 3,
+	  false, true },
+	{ { "flush", "lmf,t", "its owner flushes the ring" }, TWO, "00-1", "ff,", 3, false, true },
+	{ { "full", "fmf,t", "a ring of one entry overflows" }, TWO, "0000", "f,", 1, false, true },
+	{ { "grows", "fmm,t", "a ring that grows" }, FOUR, "0000", "ff,", 15, false, true },
+	{ { "first", "ffm,t", "the thread has no cache yet" }, TWO, "00-1", "", 3, false, true },
+	{ { "stock", "ffm,tk", "a ring overflows to the stock" }, TWO, "0000", "ff,", 2, false,
+	  true },
+	{ { "ticks", "ffm,eee", "the same, and ticks empty the stock" }, TWO, "0000", "ff,", 2,
+	  false, true },
+	{ { "refill", "mmmmm,ee", "the same, and a refill wants the stock" }, TWO, "0000", "ffff,",
+	  2, false, true },
+	{ { "arenas", "fff,mm,ee", "blocks of two arenas" }, TWO, "0a0a11", "f,f", 2, false, true },
+	{ { "ends", "mx,tg", "the ring's thread ends" }, TWO, "00-1", "ff,", 3, false, true },
+	{ { "ticked", "mx,r", "the same, with a tick" }, TWO, "00-1", "ff,", 3, false, true },
 	/* The page map. */
-	{ "root", ONE, "", "", "p,p,p", "threads want one leaf of the page map", 0, true, false },
-	{ .name = NULL },
+	{ { "root", "p,p,p", "threads want one leaf of the page map" }, ONE, "", "", 0, true,
+	  false },
+	{ .scene = { .name = NULL } },
 };
+/* clang-format on */
 
 static struct session {
 	struct pfs_malloc_scene scene;
-	uint64_t barriers; /* the so many-th fails, and all after it; 0: none does */
+	uint64_t barriers; /* the number of the first that fails, as do all after it; 0: none */
 } session;
 
 /* ---- set-up and end ---- */
@@ -61,14 +74,14 @@ static uint32_t owner_of(char letter)
 	return (uint32_t)(letter >= 'a' ? letter - 'a' : letter - '0') & 3;
 }
 
-/* Of two: as the number of a thread. */
+/* Of two arenas. */
 static uint32_t arena_of(char letter)
 {
 	bool is_owned = letter != '.' && letter != '-';
 	return is_owned ? (owner_of(letter) + (letter >= 'a')) % 2 : 0;
 }
 
-/* All first slabs' regions, each to who has it at first. */
+/* Gives each region of the first slabs to its first owner. */
 static void deal(struct pfs_malloc_world *self)
 {
 	const char *blocks = self->scene->blocks;
@@ -91,7 +104,7 @@ static void deal(struct pfs_malloc_world *self)
 		if (blocks[at] != '-')
 			thread->owned[thread->owned_count++] = all[at];
 	}
-	/* What told of room is clear, at every level. */
+	/* Now the hints of room are clear at every level. */
 	for (uint32_t arena = 0; arena < pfs_arena_count(); arena++)
 		(void)pfs_bin_slab_with_room(pfs_malloc_world_bin_of(self, arena));
 	pfs_blocks_give(free, free_count, "free");
@@ -138,7 +151,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_malloc_check_ticks(self);
 }
 
-/* The searches by states know all that is checked. */
+/* Nothing: a search by states knows all that is checked. */
 static void leave(struct pfs_machine *machine, void *context)
 {
 	(void)machine, (void)context;
@@ -146,31 +159,17 @@ static void leave(struct pfs_machine *machine, void *context)
 
 /* ---- the command ---- */
 
-/* The scene of a name, with other calls if it says some; false: none. */
-static bool choose(const char *name, size_t length, const char *calls)
+static void choose(const struct pfs_scene *chosen, const char *calls)
 {
-	static struct pfs_malloc_scene *scene = &session.scene;
-	const struct pfs_malloc_scene *at = scenes;
-	while (at->name != NULL &&
-	       (strlen(at->name) != length || strncmp(at->name, name, length) != 0))
-		at++;
-	if (at->name == NULL)
-		return false;
-	*scene = *at;
+	struct pfs_malloc_scene *scene = &session.scene;
+	*scene = *(const struct pfs_malloc_scene *)(const void *)chosen;
 	if (calls != NULL) {
-		scene->calls = calls;
-		scene->grows_not = false; /* is said of the scene's own calls */
+		scene->scene.calls = calls;
+		scene->grows_not = false; /* only true of the scene's own calls */
 	}
 	pfs_malloc_world.scene = scene;
-	pfs_malloc_world.calls = scene->calls;
+	pfs_malloc_world.calls = scene->scene.calls;
 	pfs_malloc_world.arena_count = strpbrk(scene->blocks, "ab") != NULL ? 2 : 1;
-	return pfs_scene_threads(scene->calls) <= PFS_MALLOC_THREADS_MAX;
-}
-
-static void list(void)
-{
-	for (const struct pfs_malloc_scene *at = scenes; at->name != NULL; at++)
-		(void)printf("  %-10s %-10s %s\n", at->name, at->calls, at->summary);
 }
 
 int main(int argc, char **argv)
@@ -179,13 +178,15 @@ int main(int argc, char **argv)
 	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "malloc_search",
-		.letters = "Calls: t T take one, two regions past the rings; g G give one, two;\n"
+		.letters = "Calls: t T take one, two regions past the rings; g G free one, two;\n"
 			   "m f malloc and free; b take other threads' rings; r a tick takes all "
 			   "rings;\n"
-			   "k the spare slab ends; e a tick of the bin; l flush the own rings;\n"
-			   "x the thread ends; p a leaf of the page map.\n",
+			   "k the spare slab ends; e a tick of the bin; l flush its own rings;\n"
+			   "x the thread ends; p reserve a leaf of the page map.\n",
+		.scenes = scenes,
+		.scene_bytes = sizeof(scenes[0]),
+		.threads_max = PFS_MALLOC_THREADS_MAX,
 		.choose = choose,
-		.list = list,
 		.scenario = { .name = "malloc", .setup = setup, .finish = finish, .context = world,
 			      .name_address = pfs_malloc_world_name,
 			      .known = pfs_malloc_world_known, .leave = leave,
@@ -195,7 +196,7 @@ int main(int argc, char **argv)
 			  { "ended", &world->slabs_ended },
 			  { "rings taken back", &world->taken_back } },
 		.option = "lost-barrier",
-		.option_help = "the N-th heavy barrier fails, and all after it",
+		.option_help = "the N-th heavy barrier and all after it fail",
 		.option_value = &session.barriers
 	};
 	/* clang-format on */

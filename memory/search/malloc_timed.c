@@ -1,8 +1,8 @@
 /*
- * malloc_timed.c - the allocator under many threads in virtual time: the command. See
+ * malloc_timed.c - the command that runs the allocator under many threads in virtual time. See
  * docs/explanation/search-results.md.
  *
- * A run to warm up, one that is measured, and one in which all threads free what they have and
+ * The first run warms up and the second is measured. In a third, all threads free their blocks and
  * end; then nothing may be in use.
  */
 #include "base/command_line.h"
@@ -19,7 +19,7 @@ static struct session {
 	const char *machine, *costs;
 	const struct pfs_load *load;
 	uint64_t threads, calls, seed, tick_us, needless_most;
-	bool is_bounded; /* more needless slabs than needless_most are a failure */
+	bool is_bounded; /* it fails if there are more needless slabs */
 	struct pfs_load_thread *all;
 	struct pfs_timed *timed;
 	void **arguments;
@@ -62,7 +62,7 @@ static int read_arguments(int argc, char **argv)
 	char loads[2000] = "";
 	uint64_t most = UINT64_MAX;
 	const struct pfs_option options[] = {
-		PFS_READ_OPTION("load", "L", read_load, "what the threads do; needed"),
+		PFS_READ_OPTION("load", "L", read_load, "what the threads do; required"),
 		PFS_TEXT_OPTION("machine", "M", &session.machine, "as of pfs-sim run"),
 		PFS_TEXT_OPTION("costs", "C", &session.costs, "as of pfs-sim run"),
 		PFS_NUMBER_OPTION("threads", "T", &session.threads, 1, 1023, "default 256"),
@@ -91,13 +91,13 @@ static int read_arguments(int argc, char **argv)
 	session.is_bounded = most != UINT64_MAX;
 	session.needless_most = most;
 	if (status == PFS_GO_ON && session.load == NULL)
-		return refuse("--load", "is needed; --help lists them");
+		return refuse("--load", "is required; --help lists the loads");
 	return status;
 }
 
 /* ---- runs ---- */
 
-/* The thread behind the last one ticks. */
+/* The last thread, without an argument, ticks. */
 static void body(void *argument)
 {
 	struct pfs_load_thread *self = argument;
@@ -153,7 +153,7 @@ static void destroy_threads(void)
 	free(session.arguments);
 }
 
-/* ---- what is said ---- */
+/* ---- the report ---- */
 
 static void report(const struct pfs_timed_stats *stats)
 {
@@ -181,7 +181,7 @@ static void report(const struct pfs_timed_stats *stats)
 		     (unsigned long long)counts.needless, (unsigned long long)slabs.needless);
 }
 
-/* All went back, and nothing is missing. */
+/* Every block was freed, and every slab given back. */
 static void check_end(void *argument)
 {
 	bool *is_right = argument;
@@ -190,8 +190,8 @@ static void check_end(void *argument)
 	*is_right = slabs.taken == 0 && slabs.slabs == 0;
 	if (!*is_right)
 		(void)fprintf(stderr,
-			      "malloc_timed: at the end %llu blocks are in use, and there "
-			      "are %llu slabs\n",
+			      "malloc_timed: at the end %llu blocks are in use, and %llu "
+			      "slabs are left\n",
 			      (unsigned long long)slabs.taken, (unsigned long long)slabs.slabs);
 }
 
@@ -217,7 +217,7 @@ static int play(void)
 	if (!is_done)
 		(void)fprintf(stderr, "malloc_timed: %s\n", pfs_timed_message(session.timed));
 	if (session.is_bounded && needless > session.needless_most)
-		(void)refuse("needless", "more slabs were made than --needless-most says");
+		(void)refuse("needless", "more slabs were made than --needless-most allows");
 	bool is_within = !session.is_bounded || needless <= session.needless_most;
 	return is_done && is_right && is_within ? 0 : 1;
 }

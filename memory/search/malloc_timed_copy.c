@@ -1,6 +1,6 @@
 /*
- * malloc_timed_copy.c - copies of pointers, word by word, so that each access has its price. Is
- * compiled so that this is not made a call of memcpy again.
+ * malloc_timed_copy.c - copies pointers word by word, so that each access has its price. It is
+ * compiled so that the compiler does not turn the loops back into memcpy.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * malloc_timed_loads.c - what many threads do with malloc. A block's first word says that it is in
- * use: so one that two threads get at once is found out.
+ * malloc_timed_loads.c - the loads that many threads put on malloc. The first word of a block marks
+ * it as in use, which reveals a block with two owners.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "memory/search/malloc_timed.h"
 #include "sim/timed/timed.h"
 
-#define CALL_NS 8 /* of a call and the program around it, beside accesses of memory */
+#define CALL_NS 8 /* a call and its program, without accesses to memory */
 #define LOOK_NS 60
 #define BATCH 32u
 #define WAVE 512u
@@ -36,7 +36,7 @@ static uint64_t mark_of(const void *block)
 	return (uint64_t)(uintptr_t)block ^ UINT64_C(0xB10C0F0E5A11E5ED);
 }
 
-/* What the library's calls do behind the quick ways. */
+/* The library's slow paths. */
 void *pfs_malloc_slow(size_t size_bytes)
 {
 	uint32_t class = pfs_class_of(size_bytes);
@@ -47,7 +47,7 @@ void *pfs_malloc_slow(size_t size_bytes)
 void pfs_free_slow(void *block)
 {
 	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
-	PFS_MACHINE_CHECK(offset != 0, "a block of no slab");
+	PFS_MACHINE_CHECK(offset != 0, "a block that is in no slab");
 	pfs_cache_overflow(block, pfs_class_of_offset(offset), "free");
 }
 
@@ -65,7 +65,7 @@ static void *new_block(struct pfs_load_thread *self, uint32_t size_bytes)
 static void free_block(struct pfs_load_thread *self, void *block)
 {
 	uint64_t *word = block;
-	PFS_MACHINE_CHECK(*word == mark_of(block), "somebody wrote to a block in use");
+	PFS_MACHINE_CHECK(*word == mark_of(block), "another thread wrote to a block in use");
 	*word = 0;
 	pfs_free_quick(block);
 	self->done++;
@@ -79,7 +79,7 @@ static void run_pairs(struct pfs_load_thread *self, struct pfs_load_thread *all)
 		free_block(self, new_block(self, 64));
 }
 
-/* The later half of the threads frees what the first half allocates, far away. */
+/* The second half of the threads, far away, frees what the first half allocates. */
 static void produce(struct pfs_load_thread *self, struct pfs_load_thread *to)
 {
 	while (self->done < self->calls) {
@@ -103,7 +103,7 @@ static void consume(struct pfs_load_thread *self)
 			pfs_timed_work_ns(LOOK_NS);
 		for (uint32_t i = 0; i < BATCH; i++)
 			batch[i] = self->mail[i];
-		pfs_store_release(&self->is_full, 0); /* release: it is read */
+		pfs_store_release(&self->is_full, 0); /* release: the mail was read */
 		for (uint32_t i = 0; i < BATCH; i++)
 			free_block(self, batch[i]);
 	}
@@ -112,15 +112,14 @@ static void consume(struct pfs_load_thread *self)
 static void run_handoff(struct pfs_load_thread *self, struct pfs_load_thread *all)
 {
 	uint32_t half = self->threads / 2;
-	self->calls -= self->calls % BATCH; /* each run ends with all mail read */
+	self->calls -= self->calls % BATCH; /* so that all mail is read at the end */
 	if (self->id < half)
 		produce(self, &all[self->id + half]);
 	else if (self->id < 2 * half)
 		consume(self);
 }
 
-/* A table of blocks of many sizes, replaced at random; of each eighth the last owner is another
- * thread. */
+/* A table of blocks of many sizes, replaced at random; another thread frees one in eight. */
 static void run_server(struct pfs_load_thread *self, struct pfs_load_thread *all)
 {
 	while (self->done < self->calls) {
@@ -136,7 +135,7 @@ static void run_server(struct pfs_load_thread *self, struct pfs_load_thread *all
 	self->live_count = PFS_LOAD_LIVE;
 }
 
-/* Half a thousand blocks of a size, then none; the next time of another size. */
+/* Allocates up to 512 blocks of a size and frees them, then does so with another size. */
 static void run_waves(struct pfs_load_thread *self, struct pfs_load_thread *all)
 {
 	(void)all;

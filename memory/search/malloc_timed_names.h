@@ -1,6 +1,6 @@
 /*
- * malloc_timed_names.h - included before all else by the allocator's sources, as compiled for
- * virtual time: what they ask of libc and the kernel, and copies, whose accesses have a price.
+ * malloc_timed_names.h - included first by the allocator's sources when compiled for virtual time:
+ * replaces calls of libc and the kernel, and copies, whose accesses have a price.
  */
 #ifndef PFS_SIM_MALLOC_TIMED_NAMES_H
 #define PFS_SIM_MALLOC_TIMED_NAMES_H
@@ -12,7 +12,7 @@
 #define syscall pfs_malloc_timed_syscall
 #define pthread_create pfs_malloc_timed_create
 
-/* Of whole words, either way. */
+/* Copies whole words, in either direction. */
 void *pfs_malloc_timed_copy(void *to, const void *from, size_t bytes);
 #define memcpy(to, from, bytes) pfs_malloc_timed_copy((to), (from), (bytes))
 #define memmove(to, from, bytes) pfs_malloc_timed_copy((to), (from), (bytes))

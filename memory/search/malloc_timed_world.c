@@ -1,4 +1,4 @@
-/* malloc_timed_world.c - what the allocator asks of the system, answered in virtual time. */
+/* malloc_timed_world.c - the system below the allocator, in virtual time. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -19,10 +19,10 @@
 #include "memory/search/malloc_timed.h"
 #include "sim/timed/timed.h"
 
-/* The same in every process: which lines of the page map neighbour each other depends on it. */
+/* The same in every process, because it decides which lines of the page map are neighbours. */
 #define REGION ((char *)(UINT64_C(1) << 44))
 #define REGION_BYTES ((size_t)1 << 36)
-#define BASE_BYTES ((size_t)1 << 34) /* of that metadata, first */
+#define BASE_BYTES ((size_t)1 << 34) /* of metadata, at its begin */
 
 /* clang-format off */
 struct pfs_conf pfs_conf = {
@@ -34,14 +34,14 @@ struct pfs_conf pfs_conf = {
 
 struct own {
 	alignas(PFS_LINE) struct pfs_cache *cache;
-	/* The oracle's: of the slab that it is about to take new memory for, and the last one. */
+	/* The oracle's: the bin that is about to take new memory for a slab, and the last one. */
 	const struct pfs_bin *growing, *grown;
 	uint64_t free_before, made_before;
 	struct pfs_extent *slab;
 	bool is_needless;
 };
 
-static struct own owns[PFS_MACHINE_THREADS_MAX + 1]; /* the last one is nobody's: set-up */
+static struct own owns[PFS_MACHINE_THREADS_MAX + 1]; /* the last one is the set-up's */
 static char *base_next, *base_end, *pages_next;
 static struct pfs_mutex base_lock;
 static struct pfs_timed *timed;
@@ -90,7 +90,7 @@ void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 	pfs_mutex_unlock(&base_lock);
 }
 
-/* The call alone: pages are free of charge when they are touched first. */
+/* Only the call has a price: the first touch of a page is free. */
 void *pfs_system_map(size_t size_bytes)
 {
 	struct pfs_sim_memory *memory = &pfs_machine_current()->memory;
@@ -177,7 +177,7 @@ long pfs_malloc_timed_syscall(long number, ...)
 	return 0;
 }
 
-/* The one thread that the allocator makes ticks: pfs_malloc_timed_tick does, from now on. */
+/* The only thread that the allocator makes is its ticker. pfs_malloc_timed_tick replaces it. */
 int pfs_malloc_timed_create(pthread_t *thread, const pthread_attr_t *attributes,
 			    void *(*run)(void *), void *argument);
 int pfs_malloc_timed_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -208,9 +208,9 @@ void pfs_start_thread(struct pfs_cache *cache, pfs_start_ended *ended)
 	(void)ended;
 }
 
-/* ---- what is counted, at no cost ---- */
+/* ---- counting, which takes no time ---- */
 
-/* Free for the class: in words, in the stock, in rings of the arena's other threads. */
+/* Free blocks of the class in words, in the stock, and in rings of the arena's other threads. */
 static uint64_t free_elsewhere(const struct pfs_bin *bin)
 {
 	uint64_t found = pfs_load_relaxed(&bin->stock.count);
@@ -228,7 +228,7 @@ static uint64_t free_elsewhere(const struct pfs_bin *bin)
 	return found;
 }
 
-/* A thread wants a slab: of dirty pages, perhaps, which are no new memory. */
+/* A thread wants a slab. If it is made of dirty pages, it needs no new memory. */
 bool __real_pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes);
 bool __wrap_pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes);
 bool __wrap_pfs_extents_has_dirty(struct pfs_extents *self, size_t size_bytes)
@@ -249,7 +249,7 @@ bool __wrap_pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 	return __real_pfs_caches_take_back(bin, is_held);
 }
 
-/* The slab comes: was a slab's worth free when its thread looked, and is so still? */
+/* A slab is made: was a slab's worth free when its thread looked, and is it still? */
 struct pfs_extent *__real_pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 					   size_t align_bytes);
 struct pfs_extent *__wrap_pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
@@ -274,7 +274,7 @@ struct pfs_extent *__wrap_pfs_extents_take(struct pfs_extents *self, size_t size
 	return own->slab;
 }
 
-/* Something was given before the slab was one of the bin's: it never was. */
+/* A slab that is given back before it joined the bin was never made. */
 void __real_pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 			     enum pfs_extent_kind kind);
 void __wrap_pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,

@@ -12,19 +12,19 @@
 #include "sim/seams/seams.h"
 #include "check/search/states.h"
 
-#define PAGES_BYTES ((size_t)1 << 20) /* what extents ask for at once */
+#define PAGES_BYTES ((size_t)1 << 20) /* the size of the extents' requests */
 
 struct pfs_malloc_world pfs_malloc_world;
 struct pfs_conf pfs_conf;
 
 static alignas(PFS_OS_PAGE) char pages[PFS_MALLOC_ARENAS_MAX * PAGES_BYTES];
-static uint32_t pages_mapped; /* by so many arenas */
+static uint32_t pages_mapped; /* by this many arenas */
 static struct pfs_map_leaf leaf;
 static struct pfs_cache none_at_first;
 
-/* ---- the world of the allocator: base.h ---- */
+/* ---- base.h ---- */
 
-/* Also at the next execution's begin. */
+/* Pools are static: a reset must find them. */
 static void know_pool(struct pfs_malloc_world *self, struct pfs_base_pool *pool)
 {
 	for (uint32_t at = 0; at < self->pool_count; at++)
@@ -47,7 +47,7 @@ void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 				  "too much metadata");
 		piece = self->base + self->base_used;
 		self->base_used += bytes;
-		memset(piece, 0, bytes); /* a search by states has perhaps been here */
+		memset(piece, 0, bytes); /* a search by states may have used it */
 	}
 	pfs_mutex_unlock(&self->base_lock);
 	return piece;
@@ -62,7 +62,7 @@ void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 	pfs_mutex_unlock(&pfs_malloc_world.base_lock);
 }
 
-/* ---- system.h, and what else lies below bins, rings and extents ---- */
+/* ---- system.h, and what else bins, rings and extents need ---- */
 
 void *pfs_system_map(size_t size_bytes)
 {
@@ -72,7 +72,7 @@ void *pfs_system_map(size_t size_bytes)
 
 void *pfs_system_reserve(size_t size_bytes)
 {
-	static bool is_next; /* the first one is that of the pages */
+	static bool is_next; /* the first leaf is that of the pages */
 	bool is_first = !is_next;
 	is_next = true;
 	(void)size_bytes;
@@ -176,7 +176,7 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 
 void pfs_malloc_world_reset(struct pfs_malloc_world *self)
 {
-	if (none_at_first.unusable.low == 0) { /* the first one: before the first call */
+	if (none_at_first.unusable.low == 0) { /* before the first execution */
 		memcpy((void *)&none_at_first, (const void *)&pfs_cache_none,
 		       sizeof(none_at_first));
 		(void)pfs_map_reserve(pages, sizeof(pages));
@@ -214,7 +214,7 @@ uint64_t pfs_malloc_world_known(struct pfs_machine *machine, void *context)
 {
 	const struct pfs_malloc_world *self = context;
 	(void)machine;
-	/* The slots of rings are moved by memmove, which a search by states does not see. */
+	/* A search by states does not see the memmove that moves the slots of rings. */
 	uint64_t sum = pfs_states_mix_words(1, self->base, self->base_used);
 	sum = pfs_states_mix(sum, pfs_seams_barriers);
 	return pfs_states_mix_words(sum, &self->oracle, sizeof(self->oracle));
@@ -247,7 +247,7 @@ uint32_t pfs_malloc_block_id(const void *block)
 	size_t id = offset % PAGES_BYTES / 1024;
 	size_t most = PFS_MALLOC_BLOCKS_MAX / pfs_arena_count();
 	PFS_MACHINE_CHECK(arena < pfs_arena_count() && id < most && offset % 1024 == 0,
-			  "%p is no block", block);
+			  "%p is not a block", block);
 	return (uint32_t)(arena * most + id);
 }
 

@@ -1,15 +1,14 @@
 /*
- * malloc_world.h - the allocator of memory/malloc on the simulated machine: an arena or two, one
- * class, a cache for each virtual thread, and an oracle that knows who owns which block.
+ * malloc_world.h - the allocator of memory/malloc on the simulated machine: one or two arenas, one
+ * class, a cache for each virtual thread, and an oracle that knows the owner of each block.
  *
- * The sources of bins, rings, extents and the page map are the very same, with PFS_SIM_SMALL:
- * four classes, words of two regions, groups of two slabs, one group with a bit of its own. What
- * they ask of the world is answered in malloc_world.c: the system's memory is an array, metadata
- * lie in another one (base.h), threads take turns at the arenas, there is no ticker, and pfs_die
- * ends the execution.
+ * Bins, rings, extents and the page map are the library's sources, compiled with PFS_SIM_SMALL:
+ * four classes, words of two regions, groups of two slabs, one group with a bit of its own.
+ * malloc_world.c replaces what they need of the system: memory is an array, metadata are in another
+ * one (base.h), threads use the arenas in turn, there is no ticker, and pfs_die ends the execution.
  *
- * All of it lies in the same place in each execution, so that a search by states knows a state when
- * it comes again.
+ * Everything has the same address in each execution, so that a search by states recognises a state
+ * that it has seen.
  */
 #ifndef PFS_SIM_MALLOC_WORLD_H
 #define PFS_SIM_MALLOC_WORLD_H
@@ -19,30 +18,26 @@
 #include "memory/search/scene_command.h"
 
 #define PFS_MALLOC_THREADS_MAX 4u
-#define PFS_MALLOC_BLOCKS_MAX 64u /* of 1024 bytes each, from the first page on, of all arenas */
+#define PFS_MALLOC_BLOCKS_MAX 64u /* of 1024 bytes each, from the first page on, in all arenas */
 #define PFS_MALLOC_ARENAS_MAX 2u
 #define PFS_MALLOC_BASE_BYTES ((size_t)32 << 10)
 #define PFS_MALLOC_POOLS_MAX 16u
 
-/* Classes, by the regions of their slabs; PAGES: of three pages, and four regions. */
+/* Classes, by the regions of a slab; PAGES: four regions in three pages. */
 enum { PFS_MALLOC_FOUR, PFS_MALLOC_TWO, PFS_MALLOC_PAGES, PFS_MALLOC_ONE };
 
 /* A scenario: threads with a few calls each. */
 struct pfs_malloc_scene {
-	const char *name;
+	struct pfs_scene scene; /* the letters are in malloc_calls.c */
 	uint32_t class;
-	/* Of each region of the first slabs, by address: the thread that owns it at first, '.' if
-	 * it is free, '-' if it is in use all the while. 'a', 'b': thread 0, 1, and there are two
-	 * arenas, of threads 0 and 2, and of 1 and 3; it is a region of the other one. */
+	/* Each region of the first slabs, by address: the thread that owns it at first, '.' if it
+	 * is free, '-' if it stays in use. 'a' and 'b' are threads 0 and 1 with two arenas, one of
+	 * threads 0 and 2, one of threads 1 and 3: the region is of the other thread's arena. */
 	const char *blocks;
-	/* Calls of each thread before the others are there, with a comma between threads; then
-	 * those that are searched. The letters are in malloc_calls.c. */
-	const char *before;
-	const char *calls;
-	const char *summary;
+	const char *before;    /* calls of each thread in the set-up, one thread after the other */
 	uint32_t ring_entries; /* of the largest ring */
-	bool grows_not;        /* there is a free region whenever one is wanted: no slab may come */
-	bool strict;           /* as the option */
+	bool grows_not;        /* a region is free whenever one is wanted: no slab may be added */
+	bool strict;           /* the option of this name */
 };
 
 struct pfs_malloc_thread {
@@ -52,7 +47,7 @@ struct pfs_malloc_thread {
 	uint32_t owned_count;
 };
 
-/* All that changes in an execution, but what the machine and static variables hold. */
+/* What changes in an execution, except the machine and static variables. */
 struct pfs_malloc_world {
 	struct pfs_arena arenas[PFS_MALLOC_ARENAS_MAX];
 	struct pfs_cache *own[PFS_MALLOC_THREADS_MAX];
@@ -61,11 +56,11 @@ struct pfs_malloc_world {
 	struct pfs_mutex base_lock;
 	uint64_t stamps[PFS_MALLOC_BLOCKS_MAX]; /* written by a block's owner, without atomics */
 
-	/* The oracle's: nobody's races. */
+	/* The oracle's: not checked for races. */
 	struct pfs_malloc_oracle {
 		uint32_t owner[PFS_MALLOC_BLOCKS_MAX]; /* 0; 1 + thread; OWNER_KEPT */
 		struct pfs_malloc_thread threads[PFS_MALLOC_THREADS_MAX];
-		uint32_t aside; /* the thread that set-up and final checks stand for */
+		uint32_t aside; /* the thread for which set-up and final checks act */
 		uint64_t slabs_before;
 		uint64_t mallocs, frees;
 	} oracle;
@@ -75,18 +70,17 @@ struct pfs_malloc_world {
 	const char *calls;
 	uint32_t arena_count;
 	struct pfs_machine *machine;
-	struct pfs_base_pool
-		*pools[PFS_MALLOC_POOLS_MAX]; /* static ones, once something went there */
+	struct pfs_base_pool *pools[PFS_MALLOC_POOLS_MAX]; /* static; once they are used */
 	uint32_t pool_count;
-	uint64_t taken_back; /* blocks that others took from rings */
+	uint64_t taken_back; /* rings that other threads took back */
 	uint64_t slabs_made, slabs_ended;
 };
 extern struct pfs_malloc_world pfs_malloc_world;
 
-/* Nothing is there: no slab, no cache, all memory as at first. */
+/* Back to the start: no slab, no cache, memory as it was first. */
 void pfs_malloc_world_reset(struct pfs_malloc_world *self);
 
-/* For a search by states: as pfs_scenario has them. */
+/* For a search by states: see pfs_scenario. */
 uint64_t pfs_malloc_world_known(struct pfs_machine *machine, void *context);
 void pfs_malloc_world_keep(struct pfs_machine_snapshot *snapshot, void *context);
 
@@ -110,8 +104,8 @@ static inline struct pfs_bin *pfs_malloc_thread_bin(struct pfs_malloc_world *sel
 	return pfs_malloc_world_bin_of(self, thread % self->arena_count);
 }
 
-/* Two parts of the page map that no extent is in: threads reserve one of them, and write entries.
- * reset: none of the two has a leaf. */
+/* Two parts of the page map without extents: threads reserve one of them and write entries. After a
+ * reset, neither has a leaf. */
 void pfs_malloc_map_reset(void);
 void pfs_malloc_map_keep(struct pfs_machine_snapshot *snapshot);
 void pfs_malloc_map_reserve(uint32_t thread);
@@ -119,14 +113,15 @@ void pfs_malloc_map_check(uint32_t threads);
 struct pfs_map_leaf *pfs_malloc_map_leaf(void);
 void pfs_malloc_map_unleaf(const void *leaf);
 
-/* Which of the oracle's blocks. */
+/* The number of a block in the oracle. */
 uint32_t pfs_malloc_block_id(const void *block);
 
-/* malloc_calls.c: the calls of a thread, as the body of a virtual one; those of a text, aside. */
+/* malloc_calls.c: the body of a virtual thread; and calls made outside of virtual threads. */
 void pfs_malloc_calls_body(void *thread);
 void pfs_malloc_calls_make(struct pfs_malloc_thread *thread, const char *calls);
 
-/* malloc_check.c: at rest. Fails the execution. Then: two ticks leave nothing in a stock. */
+/* malloc_check.c: fail the execution unless, at rest, all is in place; after two ticks, no stock
+ * may hold a block. */
 void pfs_malloc_check(struct pfs_malloc_world *self);
 void pfs_malloc_check_ticks(struct pfs_malloc_world *self);
 

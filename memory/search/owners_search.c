@@ -1,9 +1,9 @@
 /*
- * owners_search.c - a memory trace under every schedule, in small: guards, reservations, limits.
- * The command; see docs/explanation/search-results.md.
+ * owners_search.c - the command that searches every schedule of a small memory trace: guards,
+ * reservations and limits. See docs/explanation/search-results.md.
  *
  * The source is memory/trace/add.c, compiled with PFS_SIM. There are four owners: one at the top,
- * two below it, one below the first of these; and a guard that all threads know, besides their own.
+ * two below it, and one below the first of these. All threads share one guard besides their own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,35 +21,37 @@
 #define NONE PFS_OWNER_NO_LIMIT
 
 struct scene {
-	const char *name, *calls, *summary;
+	struct pfs_scene scene;
 	uint64_t top, left;           /* limits */
 	enum pfs_owner_action action; /* of the top */
-	uint64_t shared;              /* bytes of the guard that all know; 0: it is empty */
+	uint64_t shared;              /* bytes of the shared guard; 0: it is empty */
 };
 
+/* clang-format off */
 static const struct scene scenes[] = {
-	{ "adds", "le,re,o", "adds without a limit", NONE, NONE, 0, 0 },
-	{ "limit", "l,re,q", "two, and there is room for one", 3, NONE, 0, 0 },
-	{ "limits", "l,r,l", "three, and there is room for one", 3, 9, 0, 0 },
-	{ "room", "x,r,qq", "what one takes off another one adds", 2, NONE, 0, 2 },
-	{ "rooms", "x,le,re", "and a third", 2, NONE, 0, 2 },
-	{ "undo", "le,re,le", "what the top refuses is given back below it", 3, 4, 0, 0 },
-	{ "undone", "L,l,x", "and is there for the next", 6, 5, 0, 2 },
-	{ "twice", "x,x", "a guard ends twice", NONE, NONE, 0, 2 },
-	{ "several", "x,x,l", "beside an add of its owner", NONE, NONE, 0, 2 },
-	{ "thrice", "xl,xr,x", "and once more", 3, NONE, 0, 2 },
-	{ "late", "lee,x", "also by its own thread", NONE, NONE, 0, 2 },
-	{ "used", "A,A,x", "a guard is used for two adds", NONE, NONE, 0, 0 },
-	{ "resize", "lgs,r", "adds grow and shrink", 6, NONE, 0, 0 },
-	{ "resized", "X,x,q", "a guard is resized while it ends", 5, NONE, 0, 2 },
-	{ "move", "lme,r", "bytes become another owner's", 5, 2, 0, 0 },
-	{ "moved", "y,x", "while the guard ends", NONE, NONE, 0, 2 },
-	{ "moves", "y,Y,q", "by two", 2, 2, 0, 2 },
-	{ "hand", "lhe,x", "a guard is handed on", NONE, NONE, 0, 2 },
-	{ "report", "l,r,o", "a limit only reports", 3, NONE, PFS_OWNER_REPORT, 0 },
-	{ "call", "l,r", "a limit's call makes room", 3, NONE, PFS_OWNER_CALL, 2 },
-	{ .name = NULL },
+	{ { "adds", "le,re,o", "adds without a limit" }, NONE, NONE, 0, 0 },
+	{ { "limit", "l,re,q", "two adds, and room for one" }, 3, NONE, 0, 0 },
+	{ { "limits", "l,r,l", "three adds, and room for one" }, 3, 9, 0, 0 },
+	{ { "room", "x,r,qq", "one thread adds the bytes that another one frees" }, 2, NONE, 0, 2 },
+	{ { "rooms", "x,le,re", "the same with a third thread" }, 2, NONE, 0, 2 },
+	{ { "undo", "le,re,le", "an add that the top refuses is undone below it" }, 3, 4, 0, 0 },
+	{ { "undone", "L,l,x", "the next add gets the undone bytes" }, 6, 5, 0, 2 },
+	{ { "twice", "x,x", "a guard ends twice" }, NONE, NONE, 0, 2 },
+	{ { "several", "x,x,l", "the same during an add of its owner" }, NONE, NONE, 0, 2 },
+	{ { "thrice", "xl,xr,x", "a guard ends three times" }, 3, NONE, 0, 2 },
+	{ { "late", "lee,x", "a guard is also ended by its own thread" }, NONE, NONE, 0, 2 },
+	{ { "used", "A,A,x", "a guard is used for two adds" }, NONE, NONE, 0, 0 },
+	{ { "resize", "lgs,r", "adds grow and shrink" }, 6, NONE, 0, 0 },
+	{ { "resized", "X,x,q", "a guard is resized while it ends" }, 5, NONE, 0, 2 },
+	{ { "move", "lme,r", "bytes move to another owner" }, 5, 2, 0, 0 },
+	{ { "moved", "y,x", "the same while the guard ends" }, NONE, NONE, 0, 2 },
+	{ { "moves", "y,Y,q", "two threads move a guard" }, 2, 2, 0, 2 },
+	{ { "hand", "lhe,x", "a guard is handed on" }, NONE, NONE, 0, 2 },
+	{ { "report", "l,r,o", "a limit only reports" }, 3, NONE, PFS_OWNER_REPORT, 0 },
+	{ { "call", "l,r", "a limit's call makes room" }, 3, NONE, PFS_OWNER_CALL, 2 },
+	{ .scene = { .name = NULL } },
 };
+/* clang-format on */
 
 static struct world {
 	struct pfs_box_owner records[OWNERS];
@@ -58,11 +60,12 @@ static struct world {
 	struct pfs_owner_guard guards[THREADS_MAX][GUARDS_MAX];
 	struct pfs_owner_guard shared;
 
-	/* Nobody's races. */
+	/* Not checked for races. */
 	struct oracle {
 		struct virtual
 		{
-			uint32_t id, first, count; /* guards: of the oldest, how many */
+			uint32_t id, first,
+				count; /* guards: the index of the oldest, and how many */
 			struct held {
 				uint32_t owner; /* OWNERS: it holds nothing */
 				uint64_t bytes;
@@ -70,7 +73,7 @@ static struct world {
 			char calls[PFS_SCENE_CALLS_MAX + 1];
 		}
 		threads[THREADS_MAX];
-		/* Of each owner's sum: what it surely is at least, and at most; and their peaks. */
+		/* Of each owner's sum: bounds that surely hold, and their peaks. */
 		int64_t least[OWNERS], most[OWNERS], least_peak[OWNERS], most_peak[OWNERS];
 		uint32_t ends, refused;
 	} oracle;
@@ -82,13 +85,13 @@ static struct world {
 
 /* ---- the oracle's books ---- */
 
-/* OWNERS: nobody. */
+/* OWNERS: none. */
 static bool is_in(uint32_t owner, uint32_t at)
 {
 	return owner != OWNERS && (at == owner || at == TOP || (owner == LEAF && at == LEFT));
 }
 
-/* Of sums in which the owner's bytes are and the other one's are not. */
+/* Changes the sums that include the owner's bytes but not the other one's. */
 static void note(int64_t *sums, int64_t *peaks, uint32_t owner, uint32_t other, int64_t by)
 {
 	for (uint32_t at = 0; at < OWNERS; at++) {
@@ -108,14 +111,14 @@ static void note_most(uint32_t owner, int64_t by)
 	note(world.oracle.most, world.oracle.most_peak, owner, OWNERS, by);
 }
 
-/* It was begun, and is not counted: there must have been too much on its way at some owner. */
+/* A refused add does not count. At some owner, too many bytes must have been in progress. */
 static void note_refused(uint32_t owner, int64_t bytes)
 {
 	const struct oracle *oracle = &world.oracle;
 	bool is_top = (uint64_t)oracle->most_peak[TOP] > world.scene.top;
 	bool is_left = (uint64_t)oracle->most_peak[LEFT] > world.scene.left;
 	PFS_MACHINE_CHECK(is_top || (is_left && is_in(owner, LEFT)),
-			  "an add is refused, and there was room all the time");
+			  "an add is refused although there was room all the time");
 	note_most(owner, -bytes);
 	world.oracle.refused++;
 	world.refusals++;
@@ -150,7 +153,7 @@ static struct pfs_owner_guard *oldest(struct virtual *thread)
 	return &world.guards[thread->id][thread->first];
 }
 
-/* OWNERS: it holds nothing. */
+/* OWNERS: the guard holds nothing. */
 static uint32_t owner_of(const struct pfs_owner_guard *guard)
 {
 	const struct pfs_owner *owner = (const struct pfs_owner *)(uintptr_t)guard->owner;
@@ -207,13 +210,13 @@ static void move_own(struct virtual *thread, uint32_t to)
 	note(oracle->most, oracle->most_peak, to, from, bytes);
 	note(oracle->least, oracle->least_peak, from, to, -bytes);
 	PFS_MACHINE_CHECK(pfs_owner_move(oldest(thread), &world.owners[to]),
-			  "a move to where no limit is was refused");
+			  "a move to an owner without a limit was refused");
 	note(oracle->most, oracle->most_peak, from, to, -bytes);
 	note(oracle->least, oracle->least_peak, to, from, bytes);
 	held->owner = to;
 }
 
-/* What all know: whichever call is done, the oracle looks at it when all are. */
+/* The shared guard: the oracle checks it when all calls are done. */
 static void end_shared(void)
 {
 	struct oracle *oracle = &world.oracle;
@@ -226,7 +229,8 @@ static void end_shared(void)
 static bool make_room(void *context, struct pfs_owner *over, uint64_t bytes)
 {
 	(void)context;
-	PFS_MACHINE_CHECK(over == &world.owners[TOP] && bytes == 2, "called for another limit");
+	PFS_MACHINE_CHECK(over == &world.owners[TOP] && bytes == 2,
+			  "the call is for another limit");
 	bool ended = pfs_owner_end(&world.shared);
 	world.oracle.ends += ended;
 	world.ends += ended;
@@ -258,28 +262,28 @@ static void call(struct virtual *thread, char letter)
 	case 'L': /* four */ add_own(thread, LEAF, 4); break;
 	case 'r': add_own(thread, RIGHT, 2); break;
 	case 'o': add_own(thread, TOP, 2); break;
-	case 'A': /* by the guard that all know */
+	case 'A': /* by the shared guard */
 		(void)pfs_owner_add(&world.owners[LEAF], 2, &world.shared);
 		break;
-	case 'e': /* the oldest that it has */
+	case 'e': /* its oldest guard */
 		end_own(thread);
 		thread->first += thread->first + 1 < thread->count;
 		break;
 	case 'g': resize_own(thread, 5); break;
 	case 's': resize_own(thread, 1); break;
 	case 'm': move_own(thread, RIGHT); break;
-	case 'h': /* to the next one of its own */
+	case 'h': /* to the next of its guards */
 		PFS_MACHINE_CHECK(pfs_owner_hand(oldest(thread), oldest(thread) + 1),
 				  "a guard is not handed on");
 		thread->held[thread->first + 1] = thread->held[thread->first];
 		thread->first++;
 		thread->count++;
 		break;
-	case 'x': /* the guard that all know */ end_shared(); break;
+	case 'x': /* the shared guard */ end_shared(); break;
 	case 'X': (void)pfs_owner_resize(&world.shared, 4); break;
 	case 'y': (void)pfs_owner_move(&world.shared, &world.owners[RIGHT]); break;
 	case 'Y': (void)pfs_owner_move(&world.shared, &world.owners[LEFT]); break;
-	default: PFS_MACHINE_CHECK(letter == 'q', "'%c' is no call", letter); look();
+	default: PFS_MACHINE_CHECK(letter == 'q', "'%c' is not a call", letter); look();
 	}
 }
 
@@ -299,7 +303,7 @@ static struct pfs_owner_sums sums_of(uint32_t owner)
 	return sums;
 }
 
-/* All guards that are held, and nothing else. */
+/* Sums are the bytes of all guards that are held, and no others. */
 static void check_sums(void)
 {
 	int64_t held[OWNERS] = { 0 }, none[OWNERS] = { 0 };
@@ -308,7 +312,7 @@ static void check_sums(void)
 		if (i == THREADS_MAX * GUARDS_MAX)
 			guard = &world.shared;
 		uint32_t owner = owner_of(guard);
-		PFS_MACHINE_CHECK((guard->state & 2) == 0, "a guard is taken for good");
+		PFS_MACHINE_CHECK((guard->state & 2) == 0, "a guard is locked for good");
 		if (owner != OWNERS)
 			note(held, none, owner, OWNERS, (int64_t)guard->bytes);
 		guard++;
@@ -328,7 +332,7 @@ static void check_sums(void)
 	}
 }
 
-/* No refusal is for good: what there is room for is granted, and a byte more is not. */
+/* At rest, an add of all the room is granted, and one byte more is refused. */
 static void check_room(void)
 {
 	struct pfs_owner_guard guard = { 0, 0, 0 };
@@ -349,7 +353,7 @@ static void finish(struct pfs_machine *machine, void *context)
 	look();
 	check_sums();
 	for (uint32_t at = 0;
-	     world.scene.shared == 0 && strchr(world.scene.calls, 'A') == NULL && at < OWNERS;
+	     world.scene.shared == 0 && strchr(world.scene.scene.calls, 'A') == NULL && at < OWNERS;
 	     at++) {
 		uint64_t high = sums_of(at).high_bytes;
 		PFS_MACHINE_CHECK(high >= (uint64_t)oracle->least_peak[at] &&
@@ -391,12 +395,12 @@ static void setup(struct pfs_machine *machine, void *context)
 	world.owners[TOP].call = make_room;
 	if (world.scene.shared != 0)
 		(void)pfs_owner_add(&world.owners[LEAF], world.scene.shared, &world.shared);
-	/* Whatever becomes of it: it was there, and may go. */
+	/* Whatever ends it: its bytes were in use, and may be freed. */
 	note_most(LEAF, (int64_t)world.scene.shared);
-	for (uint32_t id = 0; id < pfs_scene_threads(world.scene.calls); id++) {
+	for (uint32_t id = 0; id < pfs_scene_threads(world.scene.scene.calls); id++) {
 		struct virtual *thread = &world.oracle.threads[id];
 		thread->id = id;
-		(void)pfs_scene_calls_of(world.scene.calls, id, thread->calls);
+		(void)pfs_scene_calls_of(world.scene.scene.calls, id, thread->calls);
 		(void)pfs_machine_spawn(machine, 0, body, thread);
 	}
 }
@@ -422,24 +426,11 @@ static bool name(void *context, const void *address, char *to, size_t bytes)
 	return true;
 }
 
-static bool choose(const char *wanted, size_t length, const char *calls)
+static void choose(const struct pfs_scene *scene, const char *calls)
 {
-	const struct scene *at = scenes;
-	while (at->name != NULL &&
-	       (strlen(at->name) != length || strncmp(at->name, wanted, length) != 0))
-		at++;
-	if (at->name == NULL)
-		return false;
-	world.scene = *at;
+	world.scene = *(const struct scene *)(const void *)scene;
 	if (calls != NULL)
-		world.scene.calls = calls;
-	return pfs_scene_threads(world.scene.calls) <= THREADS_MAX;
-}
-
-static void list(void)
-{
-	for (const struct scene *at = scenes; at->name != NULL; at++)
-		(void)printf("  %-12s %-12s %s\n", at->name, at->calls, at->summary);
+		world.scene.scene.calls = calls;
 }
 
 int main(int argc, char **argv)
@@ -450,11 +441,13 @@ int main(int argc, char **argv)
 		.letters = "Calls: l L add 2, 4 bytes to the leaf; r to the right, o to the top;\n"
 			   "e end the oldest guard, twice; g s resize it to 5, to 1; m move it to "
 			   "the right;\n"
-			   "h hand it on; A x X y Y add, end, resize, move right, left the guard "
-			   "that all know;\n"
+			   "h hand it on; A x X y Y add, end, resize, move right, move left the "
+			   "shared guard;\n"
 			   "q read all sums.\n",
+		.scenes = scenes,
+		.scene_bytes = sizeof(scenes[0]),
+		.threads_max = THREADS_MAX,
 		.choose = choose,
-		.list = list,
 		.scenario = { .name = "owners", .setup = setup, .finish = finish,
 			      .context = &world, .name_address = name },
 		.machine = &world.machine,

@@ -1,11 +1,12 @@
 /*
- * profile_calls.c - what virtual threads look for in the table: a letter for each key.
+ * profile_calls.c - the look-ups of virtual threads: a letter for each key.
  */
 #include "memory/search/profile_world.h"
 
 struct pfs_profile_world pfs_profile_world;
 
-/* a and b differ in nothing but the record, c in the upper half, d in the slot: the next one. */
+/* a and b differ only in the record; c also in the upper half; d also in the slot, which is next.
+ */
 /* clang-format off */
 static const uint64_t hashes[PFS_PROFILE_KEYS] = {
 	UINT64_C(5) << PFS_INTERN_HALF | 6, UINT64_C(5) << PFS_INTERN_HALF | 6,
@@ -13,7 +14,7 @@ static const uint64_t hashes[PFS_PROFILE_KEYS] = {
 };
 /* clang-format on */
 
-/* ---- the oracle, which is no part of what is searched ---- */
+/* ---- the oracle, which the search does not see ---- */
 
 #define ASIDE PFS_SIM_UNSEEN __attribute__((noinline)) static
 
@@ -38,7 +39,8 @@ ASIDE void note_found(const struct pfs_profile_actor *actor, uint32_t key, uint3
 	struct pfs_profile_world *self = &pfs_profile_world;
 	uint32_t *known = &self->oracle.references[key];
 	if (reference == 0) {
-		PFS_MACHINE_CHECK(actor->made == self->records_each, "none, and there is room");
+		PFS_MACHINE_CHECK(actor->made == self->records_each,
+				  "no record although there is room");
 		return;
 	}
 	PFS_MACHINE_CHECK(*known == 0 || *known == reference, "two records of one key");
@@ -57,7 +59,7 @@ static bool is_equal(void *context, uint32_t reference)
 {
 	const struct wanted *wanted = context;
 	PFS_MACHINE_CHECK(reference != 0 && reference <= PFS_PROFILE_RECORDS_ALL,
-			  "a reference that is none: %u", reference);
+			  "%u is not a reference", reference);
 	return pfs_profile_world.records[reference] == wanted->key + 1;
 }
 
@@ -75,7 +77,7 @@ static void drop(void *context, uint32_t reference)
 {
 	struct pfs_profile_world *self = &pfs_profile_world;
 	(void)context;
-	self->records[reference] = 0; /* nobody has seen it: a race, if somebody has */
+	self->records[reference] = 0; /* no thread has seen it; otherwise this is a race */
 	note_dropped(reference);
 }
 
@@ -96,8 +98,8 @@ void pfs_profile_calls_body(void *opaque)
 {
 	struct pfs_profile_actor *actor = opaque;
 	for (const char *call = actor->calls; *call != '\0'; call++) {
-		PFS_MACHINE_CHECK(*call >= 'a' && *call < 'a' + (int)PFS_PROFILE_KEYS, "no call %c",
-				  *call);
+		PFS_MACHINE_CHECK(*call >= 'a' && *call < 'a' + (int)PFS_PROFILE_KEYS,
+				  "'%c' is not a call", *call);
 		look(actor, (uint32_t)(*call - 'a'));
 	}
 }

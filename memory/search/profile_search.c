@@ -1,24 +1,26 @@
 /*
- * profile_search.c - equal things have one record, under every schedule, in small: the command. See
- * docs/explanation/search-results.md.
+ * profile_search.c - the command that searches every schedule of a small intern table, in which
+ * equal keys must get one record. See docs/explanation/search-results.md.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "memory/search/profile_world.h"
 
+/* clang-format off */
 static const struct scene {
-	const char *name, *calls, *summary;
+	struct pfs_scene scene;
 	uint32_t records; /* of each thread */
 } scenes[] = {
-	{ "same", "a,a,a", "three add the same", 4 },
-	{ "twice", "aa,aa", "and look again", 4 },
-	{ "collide", "ab,ba", "two that only their records tell apart", 4 },
-	{ "neighbours", "cd,dc", "one takes the other's slot", 4 },
-	{ "walk", "ac,cb,ba", "three in a row of slots", 4 },
-	{ "scarce", "ab,ba", "each has room for one", 1 },
-	{ .name = NULL },
+	{ { "same", "a,a,a", "three threads add the same key" }, 4 },
+	{ { "twice", "aa,aa", "two threads add a key and look it up again" }, 4 },
+	{ { "collide", "ab,ba", "two keys that differ only in their records" }, 4 },
+	{ { "neighbours", "cd,dc", "one key takes the other's slot" }, 4 },
+	{ { "walk", "ac,cb,ba", "three keys in a row of slots" }, 4 },
+	{ { "scarce", "ab,ba", "each thread has room for one record" }, 1 },
+	{ .scene = { .name = NULL } },
 };
+/* clang-format on */
 
 static void setup(struct pfs_machine *machine, void *context)
 {
@@ -26,7 +28,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->setup.oracle = &self->oracle;
 	machine->setup.oracle_bytes = sizeof(self->oracle);
 	for (uint32_t at = 0; at < PFS_PROFILE_SLOTS; at++)
-		pfs_store_relaxed(&self->slots[at], 0); /* relaxed: nobody else is there */
+		pfs_store_relaxed(&self->slots[at], 0); /* relaxed: no other thread runs */
 	memset(self->records, 0, sizeof(self->records));
 	memset(&self->oracle, 0, sizeof(self->oracle));
 	for (uint32_t id = 0; id < pfs_scene_threads(self->calls); id++) {
@@ -43,23 +45,10 @@ static void finish(struct pfs_machine *machine, void *context)
 	pfs_profile_check(context);
 }
 
-static bool choose(const char *name, size_t length, const char *calls)
+static void choose(const struct pfs_scene *scene, const char *calls)
 {
-	const struct scene *at = scenes;
-	while (at->name != NULL &&
-	       (strlen(at->name) != length || strncmp(at->name, name, length) != 0))
-		at++;
-	if (at->name == NULL)
-		return false;
-	pfs_profile_world.calls = calls != NULL ? calls : at->calls;
-	pfs_profile_world.records_each = at->records;
-	return pfs_scene_threads(pfs_profile_world.calls) <= PFS_PROFILE_THREADS_MAX;
-}
-
-static void list(void)
-{
-	for (const struct scene *at = scenes; at->name != NULL; at++)
-		(void)printf("  %-12s %-12s %s\n", at->name, at->calls, at->summary);
+	pfs_profile_world.calls = calls != NULL ? calls : scene->calls;
+	pfs_profile_world.records_each = ((const struct scene *)(const void *)scene)->records;
 }
 
 int main(int argc, char **argv)
@@ -68,9 +57,11 @@ int main(int argc, char **argv)
 	/* clang-format off */
 	const struct pfs_scene_command command = {
 		.program = "profile_search",
-		.letters = "Calls: a b c d look for a key, and add it.\n",
+		.letters = "Calls: a b c d look up a key, and add it if it is missing.\n",
+		.scenes = scenes,
+		.scene_bytes = sizeof(scenes[0]),
+		.threads_max = PFS_PROFILE_THREADS_MAX,
 		.choose = choose,
-		.list = list,
 		.scenario = { .name = "profile", .setup = setup, .finish = finish,
 			      .context = world },
 		.machine = &world->machine,

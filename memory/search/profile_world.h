@@ -1,7 +1,7 @@
 /*
  * profile_world.h - the table of memory/profile/intern.h on the simulated machine: few slots, few
- * records, and keys that are told apart by the hash's slot, by its upper half, or by the record
- * alone. Records are written without atomics, as those of the box are read.
+ * records, and keys that differ in the hash's slot, in its upper half, or only in the record.
+ * Records are written without atomics, as those of the box are.
  */
 #ifndef PFS_SIM_PROFILE_WORLD_H
 #define PFS_SIM_PROFILE_WORLD_H
@@ -25,23 +25,23 @@ struct pfs_profile_world {
 	_Atomic(uint64_t) slots[PFS_PROFILE_SLOTS];
 	uint64_t records[PFS_PROFILE_RECORDS_ALL + 1]; /* by reference: key + 1 */
 
-	/* The oracle's: nobody's races. */
+	/* The oracle's: not checked for races. */
 	struct pfs_profile_oracle {
 		struct pfs_profile_actor actors[PFS_PROFILE_THREADS_MAX];
-		uint32_t references[PFS_PROFILE_KEYS]; /* what a key was found by; 0: not yet */
+		uint32_t references[PFS_PROFILE_KEYS]; /* of each key's record; 0: not yet known */
 		uint32_t dropped[PFS_PROFILE_RECORDS_ALL + 1];
 		uint32_t made;
 	} oracle;
 
 	/* Of all executions. */
 	const char *calls;
-	uint32_t records_each; /* that a thread has room for */
+	uint32_t records_each; /* records for which a thread has room */
 	struct pfs_machine *machine;
 	uint64_t found, made, dropped;
 };
 extern struct pfs_profile_world pfs_profile_world;
 
-/* profile_calls.c: the calls of a thread; what is left, checked. */
+/* profile_calls.c: the calls of a thread, and the check at the end. */
 void pfs_profile_calls_body(void *actor);
 void pfs_profile_check(struct pfs_profile_world *self);
 

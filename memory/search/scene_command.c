@@ -37,8 +37,8 @@ bool pfs_scene_calls_of(const char *text, uint32_t id, char *calls)
 static int refuse(const struct pfs_scene_command *self, const char *what, const char *text)
 {
 	return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
-				  "%s '%.200s': no such thing here; %s --help says what there is",
-				  what, text, self->program);
+				  "%s '%.200s': unknown; %s --help lists what there is", what, text,
+				  self->program);
 }
 
 /* PFS_GO_ON, or the exit status. */
@@ -48,10 +48,10 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 	char after[2000];
 	struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME[:CALLS,...]", &arguments->scenario,
-				"which, and with which calls of each thread"),
+				"the scenario, and other calls for each thread"),
 		PFS_TEXT_OPTION("memory", "M", &arguments->memory, "sc, tso or views; default sc"),
 		PFS_TEXT_OPTION("search", "K", &arguments->search,
-				"exhaustive, states, rotate, ... as pfs-sim explore"),
+				"exhaustive, states, rotate, ... as for pfs-sim explore"),
 		PFS_NUMBER_OPTION("preemptions", "N", &arguments->preemptions, 0, 1000,
 				  "of --search bounded; default 2"),
 		PFS_NUMBER_OPTION("seed", "N", &arguments->seed, 0, UINT64_MAX, "default 1"),
@@ -84,16 +84,39 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 	return status;
 }
 
-/* The scene of a text, with other calls if it says some; false: none. */
+static const struct pfs_scene *scene_at(const struct pfs_scene_command *self, size_t at)
+{
+	const char *scenes = self->scenes;
+	const struct pfs_scene *scene = (const void *)(scenes + at * self->scene_bytes);
+	return scene->name != NULL ? scene : NULL;
+}
+
+static void list(const struct pfs_scene_command *self)
+{
+	const struct pfs_scene *scene;
+	for (size_t at = 0; (scene = scene_at(self, at)) != NULL; at++)
+		(void)printf("  %-12s %-12s %s\n", scene->name, scene->calls, scene->summary);
+}
+
+/* Chooses the scene of a text, with the calls that follow its name. False: there is none. */
 static bool find_scene(const struct pfs_scene_command *self, const char *text)
 {
+	const struct pfs_scene *scene;
+	size_t at = 0;
 	size_t length = strcspn(text, ":");
 	const char *calls = text[length] == ':' ? text + length + 1 : NULL;
 	char fits[PFS_SCENE_CALLS_MAX + 1];
 	for (uint32_t id = 0; calls != NULL && id < pfs_scene_threads(calls); id++)
 		if (!pfs_scene_calls_of(calls, id, fits))
 			return false;
-	return self->choose(text, length, calls);
+	while ((scene = scene_at(self, at)) != NULL &&
+	       (strlen(scene->name) != length || strncmp(scene->name, text, length) != 0))
+		at++;
+	if (scene == NULL ||
+	    pfs_scene_threads(calls != NULL ? calls : scene->calls) > self->threads_max)
+		return false;
+	self->choose(scene, calls);
+	return true;
 }
 
 static void report(const struct pfs_scene_command *self, const struct arguments *arguments,
@@ -141,7 +164,7 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	const char *error = pfs_jobs_search(machine, &self->scenario, &options,
 					    (uint32_t)arguments->jobs, &sums, &result);
 	if (error != NULL || result.refusal != NULL)
-		return refuse(self, "--search: it can't do",
+		return refuse(self, "--search does not support",
 			      error != NULL ? error : result.refusal);
 	report(self, arguments, &options, &result);
 	if (arguments->weaken != NULL)
@@ -162,7 +185,7 @@ int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **arg
 		.memory = "sc", .search = "exhaustive", .seed = 1, .jobs = 1, .preemptions = 2
 	};
 	if (argc < 2) {
-		self->list();
+		list(self);
 		return pfs_command_end(self->program, 0);
 	}
 	int status = read_arguments(self, &arguments, argc, argv);

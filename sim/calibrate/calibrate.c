@@ -121,7 +121,7 @@ static int find_pairs(struct pfs_calibration *self)
 		return refuse("this process may use %u CPU; a line needs two to go from one to the "
 			      "other: widen the CPU mask (taskset, cgroup), or use a preset",
 			      self->pu_count);
-	/* The placement's line advises not to bind at all: that is no way out here. */
+	/* The placement's message advises not to bind threads, which is no option here. */
 	char *advice = strstr(message.text, "; choose placement none");
 	if (advice == NULL)
 		advice = strstr(message.text, ", or choose placement none");
@@ -155,7 +155,7 @@ static void measure(struct pfs_calibration *self)
 	struct pfs_pair *first = NULL;
 	for (uint32_t kind = PFS_PAIR_KINDS; kind-- > 0;) {
 		if (self->pairs[kind] != NULL && (first == NULL || kind != PFS_PAIR_SMT))
-			first = self->pairs[kind]; /* not siblings: what is told of a core alone */
+			first = self->pairs[kind]; /* not siblings: these measure one core alone */
 	}
 	uint64_t begin = pfs_clock_wall_ns();
 	double spent = 0;
@@ -237,7 +237,8 @@ int main(int argc, char **argv)
 	if (!is_preset(arguments.preset))
 		return refuse("--preset '%.80s': choose from two-socket, desktop, epyc, graviton",
 			      arguments.preset);
-	struct pfs_output output; /* rather now than after the measurement */
+	struct pfs_output
+		output; /* opened before the measurement, so that a failure costs no time */
 	if (!pfs_output_begin(&output, arguments.out))
 		return refuse("--out '%s': %s; name a file that you may write", arguments.out,
 			      strerror(errno));

@@ -64,7 +64,7 @@ struct pfs_calibration {
 	struct pfs_pair *same;                  /* both threads on one PU */
 	struct pfs_series_of series[PFS_SERIES_MAX];
 	uint32_t series_count;
-	uint32_t pu_count;   /* that this process may use */
+	uint32_t pu_count;   /* PUs that this process may use */
 	double cache_kib[3]; /* L1, L2, L3; 0: unknown */
 	double seconds;
 	/* Pointer chases, made once; NULL: no memory for it, or no such cache. */
@@ -88,6 +88,19 @@ static inline double pfs_ns_since(const struct pfs_calibration *self, uint64_t t
 	return (double)(pfs_clock_ticks(&self->clock) - ticks) * self->clock.ns_per_tick;
 }
 
+/* The time of one operation in a block of so many that began at `ticks`. */
+static inline double pfs_block_ns(const struct pfs_calibration *self, uint64_t ticks,
+				  double operations)
+{
+	return (pfs_ns_since(self, ticks) - self->clock.cost_ns) / operations;
+}
+
+/* Keeps a result alive without a store to memory that others read. */
+static inline void pfs_keep(uint64_t value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
 static inline void pfs_pause(void)
 {
 #if defined(__x86_64__)
@@ -100,7 +113,7 @@ static inline void pfs_pair_meet(struct pfs_pair *self, uint32_t thread)
 {
 	const uint32_t apart = 2 * PFS_LINE / 8; /* each count on its own lines */
 	uint64_t meeting = ++self->meetings[thread];
-	/* release and acquire: what one did before is seen by the other after */
+	/* release and acquire: each sees what the other did before */
 	pfs_store_release(&self->met[thread * apart], meeting);
 	while (pfs_load_acquire(&self->met[(1 - thread) * apart]) < meeting)
 		pfs_pause();
@@ -119,7 +132,7 @@ void pfs_calibrate_forget_core(struct pfs_calibration *self);
 /* The file: the fields of the cost table that these measurements determine, with the measurement of
  * each, and all measurements with their spread. The other fields are the preset's. */
 void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE *out);
-/* The same for people. */
+/* The same as text for people. */
 void pfs_calibrate_print(struct pfs_calibration *self, const char *preset, FILE *out);
 
 #endif

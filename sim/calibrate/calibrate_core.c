@@ -1,5 +1,5 @@
 /*
- * calibrate_core.c - what one thread pays in its own caches: hits, owned words, pointer chases.
+ * calibrate_core.c - the costs of one thread in its own caches: hits, owned words, pointer chases.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,7 +14,8 @@
 #define CHASE_STEPS 2000u
 #define MEMORY_CAP (UINT64_C(192) << 20)
 
-/* A ring through all lines of a block of memory in random order: each load tells the next. */
+/* A ring through all lines of a block of memory in random order: each load gives the next address.
+ */
 struct pfs_chase {
 	struct chase_line {
 		alignas(PFS_LINE) _Atomic(uint64_t) next;
@@ -57,7 +58,7 @@ bool pfs_calibrate_prepare_core(struct pfs_calibration *self)
 {
 	const double *kib = self->cache_kib;
 	uint64_t l2 = kib[1] > 0 ? (uint64_t)(kib[1] * 512) : 0;
-	/* Far more than the L2 holds, and no more: others use an L3, too. */
+	/* Just far more than the L2 holds: other cores also use the L3. */
 	uint64_t l3 = (uint64_t)(kib[1] * 3 * 1024);
 	uint64_t memory = (uint64_t)(fmax(kib[2], kib[1]) * 1024 * 4);
 	if (memory < UINT64_C(32) << 20)
@@ -65,7 +66,7 @@ bool pfs_calibrate_prepare_core(struct pfs_calibration *self)
 	if (memory > MEMORY_CAP)
 		memory = MEMORY_CAP;
 	if (l3 > (uint64_t)(kib[2] * 512))
-		l3 = 0; /* no size tells it from L2 and memory */
+		l3 = 0; /* no size separates it from L2 and memory */
 	self->chase[CHASE_L1] = make_chase(kib[0] > 0 ? (uint64_t)(kib[0] * 512) : 16384);
 	self->chase[CHASE_L2] = l2 != 0 ? make_chase(l2) : NULL;
 	self->chase[CHASE_L3] = l3 != 0 ? make_chase(l3) : NULL;
@@ -85,8 +86,9 @@ void pfs_calibrate_forget_core(struct pfs_calibration *self)
 }
 
 /* One load from each line, in the order of the addresses: prefetchers run ahead. */
-static uint64_t stream(struct pfs_chase *self, uint64_t steps)
+static uint64_t stream(void *context, uint64_t steps)
 {
+	struct pfs_chase *self = context;
 	uint64_t sum = 0;
 	if (self->at + steps >= self->count)
 		self->at = 0;
@@ -96,8 +98,9 @@ static uint64_t stream(struct pfs_chase *self, uint64_t steps)
 	return sum;
 }
 
-static uint64_t chase(struct pfs_chase *self, uint64_t steps)
+static uint64_t chase(void *context, uint64_t steps)
 {
+	struct pfs_chase *self = context;
 	uint64_t at = self->at;
 	for (uint64_t i = 0; i < steps; i++)
 		at = pfs_load_relaxed(&self->line[at].next);
@@ -105,11 +108,12 @@ static uint64_t chase(struct pfs_chase *self, uint64_t steps)
 	return at;
 }
 
-/* Eight loads that do not wait for each other, nor do their sums. */
-static uint64_t load_many(struct pfs_walk_line *lines)
+/* Eight independent loads, with independent sums. */
+static uint64_t load_many(void *context, uint64_t count)
 {
+	struct pfs_walk_line *lines = context;
 	uint64_t sum[4] = { 0, 0, 0, 0 };
-	for (uint32_t i = 0; i < OPERATIONS / 8; i++) {
+	for (uint64_t i = 0; i < count / 8; i++) {
 #pragma GCC unroll 8
 		for (uint32_t k = 0; k < 8; k++)
 			sum[k % 4] += pfs_load_relaxed(&lines[k].value);
@@ -118,9 +122,10 @@ static uint64_t load_many(struct pfs_walk_line *lines)
 }
 
 /* A release store is a plain one on x86, as in free. */
-static uint64_t store_many(struct pfs_walk_line *lines)
+static uint64_t store_many(void *context, uint64_t count)
 {
-	for (uint32_t i = 0; i < OPERATIONS / 8; i++) {
+	struct pfs_walk_line *lines = context;
+	for (uint64_t i = 0; i < count / 8; i++) {
 #pragma GCC unroll 8
 		for (uint32_t k = 0; k < 8; k++)
 			pfs_store_release(&lines[k].value, i);
@@ -128,52 +133,53 @@ static uint64_t store_many(struct pfs_walk_line *lines)
 	return 0;
 }
 
-/* The old value is the expected one of the next: each CAS succeeds, and waits for its like. */
-static uint64_t cas_many(struct pfs_walk_line *lines)
+/* The old value is the next expected one: each CAS succeeds, and waits for the one before. */
+static uint64_t cas_many(void *context, uint64_t count)
 {
-	_Atomic(uint64_t) *words = &lines->value;
+	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
 	uint64_t seen = pfs_load_relaxed(words);
-	for (uint32_t i = 0; i < OPERATIONS; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		bool won = pfs_cas_acquire(words, &seen, seen + 1);
 		seen += won;
 	}
 	return seen;
 }
 
-static uint64_t load_cas_many(struct pfs_walk_line *lines)
+static uint64_t load_cas_many(void *context, uint64_t count)
 {
-	_Atomic(uint64_t) *words = &lines->value;
+	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
 	uint64_t won = 0;
-	for (uint32_t i = 0; i < OPERATIONS; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		uint64_t seen = pfs_load_relaxed(words);
 		won += pfs_cas_acquire(words, &seen, seen + 1);
 	}
 	return won;
 }
 
-static uint64_t add_many(struct pfs_walk_line *lines)
+static uint64_t add_many(void *context, uint64_t count)
 {
-	_Atomic(uint64_t) *words = &lines->value;
+	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < OPERATIONS; i++)
+	for (uint64_t i = 0; i < count; i++)
 		sum += pfs_fetch_add_relaxed(words, 1);
 	return sum;
 }
 
-static uint64_t exchange_many(struct pfs_walk_line *lines)
+static uint64_t exchange_many(void *context, uint64_t count)
 {
-	_Atomic(uint64_t) *words = &lines->value;
+	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
 	uint64_t value = 1;
-	for (uint32_t i = 0; i < OPERATIONS; i++)
+	for (uint64_t i = 0; i < count; i++)
 		value = pfs_exchange_seq(words, value) + 1;
 	return value;
 }
 
-/* Eight loads between two fetch-adds, which wait for each other anyhow. */
-static uint64_t add_load_many(struct pfs_walk_line *lines)
+/* Eight loads between fetch-adds, which wait for each other anyway. */
+static uint64_t add_load_many(void *context, uint64_t count)
 {
+	struct pfs_walk_line *lines = context;
 	uint64_t sum[4] = { 0, 0, 0, 0 };
-	for (uint32_t i = 0; i < OPERATIONS; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		sum[0] += pfs_fetch_add_relaxed(&lines[8].value, 1);
 #pragma GCC unroll 8
 		for (uint32_t k = 0; k < 8; k++)
@@ -183,10 +189,11 @@ static uint64_t add_load_many(struct pfs_walk_line *lines)
 }
 
 /* Two stores, for which the next fetch-add waits. */
-static uint64_t add_store_many(struct pfs_walk_line *lines)
+static uint64_t add_store_many(void *context, uint64_t count)
 {
+	struct pfs_walk_line *lines = context;
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < OPERATIONS; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		sum += pfs_fetch_add_relaxed(&lines[8].value, 1);
 		pfs_store_release(&lines[0].value, i);
 		pfs_store_release(&lines[1].value, i);
@@ -194,19 +201,19 @@ static uint64_t add_store_many(struct pfs_walk_line *lines)
 	return sum;
 }
 
-/* What the bare loop of the two next to nothing costs: additions that wait for each other. */
-static uint64_t compute_many(struct pfs_walk_line *lines)
+/* The cost of a bare loop: additions that wait for each other. */
+static uint64_t compute_many(void *context, uint64_t count)
 {
-	_Atomic(uint64_t) *words = &lines->value;
+	_Atomic(uint64_t) *words = &((struct pfs_walk_line *)context)->value;
 	uint64_t value = pfs_load_relaxed(words);
-	for (uint32_t i = 0; i < OPERATIONS; i++)
+	for (uint64_t i = 0; i < count; i++)
 		value = value * 3 + 1; /* lea and add: 2 cycles */
 	return value;
 }
 
 static const struct {
 	const char *name, *what;
-	uint64_t (*many)(struct pfs_walk_line *lines);
+	uint64_t (*many)(void *lines, uint64_t count);
 } loops[] = {
 	{ "load_parallel", "loads from L1 that do not wait for each other", load_many },
 	{ "store_owned", "release stores to owned lines", store_many },
@@ -233,17 +240,12 @@ struct round {
 	struct pfs_pair *pair;
 };
 
-/* Keeps a result alive without a store to memory that others read. */
-static void keep(uint64_t value)
+/* Four chases at a time, from distant places: independent misses. */
+static uint64_t chase_four(void *context, uint64_t steps)
 {
-	__asm__ volatile("" : : "r"(value));
-}
-
-/* Four chases at once, from places far apart: misses that do not wait for each other. */
-static uint64_t chase_four(struct pfs_chase *self, uint64_t steps)
-{
+	struct pfs_chase *self = context;
 	uint64_t at[4] = { 0, self->count / 4, self->count / 2, self->count / 4 * 3 };
-	for (uint64_t i = 0; i < steps; i++) {
+	for (uint64_t i = 0; i < steps / 4; i++) {
 #pragma GCC unroll 4
 		for (uint32_t k = 0; k < 4; k++)
 			at[k] = pfs_load_relaxed(&self->line[at[k]].next);
@@ -251,68 +253,45 @@ static uint64_t chase_four(struct pfs_chase *self, uint64_t steps)
 	return at[0] + at[1] + at[2] + at[3];
 }
 
-static void measure_parallel(struct pfs_calibration *self)
+/* Adds the median time of an operation in blocks of `count` operations. */
+static void measure(struct pfs_calibration *self, const char *name, const char *what,
+		    uint64_t (*block)(void *context, uint64_t count), void *context, uint64_t count)
 {
-	double blocks[PFS_BLOCKS_MAX];
-	struct pfs_chase *l2 = self->chase[CHASE_L2];
-	keep(chase(l2, l2->count));
+	double blocks[BLOCKS];
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		uint64_t begin = pfs_clock_ticks(&self->clock);
-		keep(chase_four(l2, CHASE_STEPS));
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / (4 * CHASE_STEPS);
+		pfs_keep(block(context, count));
+		blocks[i] = pfs_block_ns(self, begin, (double)count);
 	}
-	pfs_series_add(self, "parallel_l2", "ns", "a load of four chases at once over half the L2",
-		       pfs_median_of(blocks, BLOCKS));
-}
-
-/* Of the memory chase: its lines one after the other. */
-static void measure_stream(struct pfs_calibration *self)
-{
-	double blocks[PFS_BLOCKS_MAX];
-	for (uint32_t i = 0; i < BLOCKS; i++) {
-		uint64_t begin = pfs_clock_ticks(&self->clock);
-		keep(stream(self->chase[CHASE_MEMORY], CHASE_STEPS));
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / CHASE_STEPS;
-	}
-	pfs_series_add(self, "stream_memory", "ns", "lines of the same, one after the other",
-		       pfs_median_of(blocks, BLOCKS));
+	pfs_series_add(self, name, "ns", what, pfs_median_of(blocks, BLOCKS));
 }
 
 static void measure_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
 	struct pfs_calibration *self = round->calibration;
-	double blocks[PFS_BLOCKS_MAX];
+	struct pfs_chase *memory = self->chase[CHASE_MEMORY], *l2 = self->chase[CHASE_L2];
 	if (thread != 0)
 		return;
-	for (size_t k = 0; k < sizeof(loops) / sizeof(loops[0]); k++) {
-		for (uint32_t i = 0; i < BLOCKS; i++) {
-			uint64_t begin = pfs_clock_ticks(&self->clock);
-			keep(loops[k].many(round->pair->lines));
-			blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / OPERATIONS;
-		}
-		pfs_series_add(self, loops[k].name, "ns", loops[k].what,
-			       pfs_median_of(blocks, BLOCKS));
-	}
+	for (size_t k = 0; k < sizeof(loops) / sizeof(loops[0]); k++)
+		measure(self, loops[k].name, loops[k].what, loops[k].many, round->pair->lines,
+			OPERATIONS);
 	for (uint32_t k = 0; k < 4; k++) {
 		if (self->chase[k] == NULL)
 			continue;
 		if (k != CHASE_MEMORY) /* others may have used the cache meanwhile */
-			keep(chase(self->chase[k], self->chase[k]->count));
-		for (uint32_t i = 0; i < BLOCKS; i++) {
-			uint64_t steps = k == CHASE_MEMORY ? CHASE_STEPS / 10 : CHASE_STEPS;
-			uint64_t begin = pfs_clock_ticks(&self->clock);
-			keep(chase(self->chase[k], steps));
-			blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) /
-				    (double)steps;
-		}
-		pfs_series_add(self, chases[k].name, "ns", chases[k].what,
-			       pfs_median_of(blocks, BLOCKS));
+			pfs_keep(chase(self->chase[k], self->chase[k]->count));
+		measure(self, chases[k].name, chases[k].what, chase, self->chase[k],
+			k == CHASE_MEMORY ? CHASE_STEPS / 10 : CHASE_STEPS);
 	}
-	if (self->chase[CHASE_MEMORY] != NULL)
-		measure_stream(self);
-	if (self->chase[CHASE_L2] != NULL)
-		measure_parallel(self);
+	if (memory != NULL)
+		measure(self, "stream_memory", "lines of the same, one after the other", stream,
+			memory, CHASE_STEPS);
+	if (l2 == NULL)
+		return;
+	pfs_keep(chase(l2, l2->count));
+	measure(self, "parallel_l2", "a load of four chases at once over half the L2", chase_four,
+		l2, 4 * CHASE_STEPS);
 }
 
 void pfs_calibrate_core(struct pfs_calibration *self, struct pfs_pair *pair)

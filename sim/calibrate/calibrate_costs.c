@@ -9,15 +9,15 @@
 #include "base/json.h"
 #include "sim/calibrate/calibrate.h"
 
-/* A field is one measurement's median, or the first less the others; never below 0. */
+/* A field is the median of a measurement, minus those of the others if given; never below 0. */
 struct rule {
 	const char *field, *series, *less[2];
-	bool least; /* the least round's instead */
+	bool least; /* take the least round instead of the median */
 };
 
 static const struct rule rules[] = {
 	{ "rmw_ns", "fetch_add_owned", { NULL, NULL }, false },
-	/* Others use an L3, too: what they pushed out comes from memory and is no hit. */
+	/* Other cores also use the L3: lines that they evicted come from memory and are no hits. */
 	{ "l3_hit_ns", "chase_l3", { NULL, NULL }, true },
 	{ "memory_near_ns", "chase_memory", { NULL, NULL }, false },
 	{ "smt_ns", "smt_load_modified", { NULL, NULL }, false },
@@ -26,7 +26,7 @@ static const struct rule rules[] = {
 	{ "package_ns", "package_load_modified", { NULL, NULL }, false },
 	{ "remote_ns", "remote_load_modified", { NULL, NULL }, false },
 	{ "barrier_ns", "membarrier_alone", { NULL, NULL }, false },
-	/* The caller's own part for each CPU is in it: two CPUs can't tell it from the way. */
+	/* It includes the caller's own part for each CPU, which two CPUs cannot separate. */
 	{ "ipi_ns", "membarrier_busy", { "membarrier_alone", "interrupt" }, false },
 	{ "interrupt_ns", "interrupt", { NULL, NULL }, false },
 	{ "futex_wake_ns", "futex_wake", { NULL, NULL }, false },
@@ -100,11 +100,11 @@ static double value_of(struct pfs_calibration *self, const char *name)
 }
 
 /*
- * A thread that got a line keeps it for a hold and works on it all that time, then it goes to
- * the other one, which takes 1 - request_share of a transfer, as that one's request is there
- * already. So two threads that add to one line need
+ * A thread that gets a line keeps it for a hold and works on it all that time. Then the line goes
+ * to the other thread, which takes 1 - request_share of a transfer, because the request is already
+ * there. So two threads that add to one line need
  *	(hold + (1 - request_share) * transfer) / (hold / rmw + 1)
- * for each add; solved for the hold.
+ * for each add. This is solved for the hold.
  */
 static void fit_hold(struct pfs_calibration *self, const char *preset, struct fields *fields)
 {
@@ -135,8 +135,8 @@ static void fit_hold(struct pfs_calibration *self, const char *preset, struct fi
 	}
 }
 
-/* Loads and stores that hit cost nothing beside a locked instruction, whose time hides them, and
- * their own where nothing else is waited for: the mean of both. */
+/* A locked instruction hides the cost of loads and stores that hit; without one they cost their own
+ * time. The fields are the mean of both. */
 static void find_cheap(struct pfs_calibration *self, struct fields *fields)
 {
 	double add_ns = value_of(self, "fetch_add_owned");
@@ -147,7 +147,7 @@ static void find_cheap(struct pfs_calibration *self, struct fields *fields)
 	beside = fmax((value_of(self, "fetch_add_and_stores") - add_ns) / 2, 0);
 	set(fields, "store_ns", (value_of(self, "store_owned") + beside) / 2,
 	    "mean of store_owned and of one in fetch_add_and_stores");
-	/* A core looks far enough ahead to hide an L2 hit likewise, but no miss to memory. */
+	/* A core runs far enough ahead to hide an L2 hit as well, but not a miss to memory. */
 	set(fields, "l2_ns", (value_of(self, "chase_l2") + value_of(self, "parallel_l2")) / 2,
 	    "mean of chase_l2 and parallel_l2");
 }
@@ -187,7 +187,7 @@ static void write_costs(struct pfs_json *json, const struct fields *fields)
 	pfs_json_end(json);
 }
 
-/* What the file does not tell comes from the preset. */
+/* Fields that the file does not have come from the preset. */
 static void write_left(struct pfs_json *json, const struct fields *fields)
 {
 	struct pfs_costs costs;
@@ -315,7 +315,7 @@ void pfs_calibrate_write(struct pfs_calibration *self, const char *preset, FILE 
 	pfs_json_end(&json);
 }
 
-/* The same for people: what was measured, then what the table takes from it. */
+/* The same as text: the measurements, then the fields of the table. */
 void pfs_calibrate_print(struct pfs_calibration *self, const char *preset, FILE *out)
 {
 	struct fields fields;

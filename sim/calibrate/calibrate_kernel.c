@@ -1,5 +1,5 @@
 /*
- * calibrate_kernel.c - what the kernel's part costs: membarrier, futex, yield, pages.
+ * calibrate_kernel.c - the costs of the kernel: membarrier, futex, yield, pages.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -18,16 +18,16 @@
 #define YIELDS 200u
 #define HANDOFFS 50u
 #define OS_PAGES 8u
-#define SETTLE_NS 30000.0    /* until a thread that is about to sleep does so */
+#define SETTLE_NS 30000.0    /* until a thread that is about to sleep is asleep */
 #define NOTICE_NS 150.0      /* a look at the clock that took longer was interrupted */
-#define PREEMPTED_NS 50000.0 /* and one that took so long lost its CPU */
+#define PREEMPTED_NS 50000.0 /* in a longer one, the thread lost its CPU */
 #define SLICE_WINDOW_NS 200e6
 #define SLICE_GAP_NS 100e3
 
 struct round {
 	struct pfs_calibration *calibration;
 	struct pfs_pair *pair;
-	double gaps_ns;    /* of thread 1, while barriers rained on it */
+	double gaps_ns;    /* of thread 1, during the barriers of thread 0 */
 	uint64_t woken_at; /* ticks */
 };
 
@@ -104,7 +104,7 @@ static void alone_job(void *context, uint32_t thread)
 	measure_memory(self);
 }
 
-/* Thread 1 looks at the clock without pause; what a look took too long is the interrupts'. */
+/* Thread 1 reads the clock without pause; the excess of a long read is due to interrupts. */
 static void barrier_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -208,7 +208,7 @@ static void handoff_job(void *context, uint32_t thread)
 			       pfs_ns_since(self, begin) / (2 * HANDOFFS));
 }
 
-/* On one PU: both yield; counted are those after which the other had run. */
+/* On one PU: both yield. Only yields after which the other has run are counted. */
 static void yield_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -241,7 +241,7 @@ void pfs_calibrate_same_pu(struct pfs_calibration *self, struct pfs_pair *same)
 	pfs_pool_each(same->pool, yield_job, &round);
 }
 
-/* On one PU: both only look at the clock; a long look was the other's slice. */
+/* On one PU: both read the clock; a long gap was the other thread's slice. */
 static void slice_job(void *context, uint32_t thread)
 {
 	struct round *round = context;

@@ -1,9 +1,9 @@
 /*
- * calibrate_pair.c - what two threads pay for lines that go from one to the other.
+ * calibrate_pair.c - the costs of lines that move between two threads.
  *
- * The walks: thread 1 prepares 256 lines, thread 0 goes through them, and where it goes next is
- * in the line that it waits for. Without that, several lines are under way at once, and one
- * measures 7 ns where a single transfer takes ten times as long.
+ * The walks: thread 1 prepares 256 lines and thread 0 walks through them. Each line holds the index
+ * of the next one. Otherwise several lines would be in transfer at a time, and the measured 7 ns
+ * would be a tenth of a single transfer.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WINDOW_NS 100000.0 /* of two threads on one line */
 #define CHECK_EVERY 32u    /* operations, then a look at the clock */
 #define TOGETHER 0.95      /* share of the window in which both must work */
-#define GAP_NS 5000.0      /* so long without a look: the thread lost its CPU */
+#define GAP_NS 5000.0      /* longer without a look: the thread lost its CPU */
 
 enum walk {
 	WALK_LOAD_MODIFIED,
@@ -42,6 +42,7 @@ struct round {
 	struct pfs_pair *pair;
 	const char *kind;
 	enum walk walk;
+	bool cas;                  /* contended by CAS; else by fetch-add */
 	uint64_t begin[2], end[2]; /* ticks */
 	double operations[2], successes[2], gap_ns[2];
 };
@@ -61,7 +62,7 @@ static void add(struct round *round, const char *name, const char *unit, const c
 	pfs_series_add(round->calibration, full, unit, what, value);
 }
 
-/* 97 and 256 have no common divisor: a ring of all lines, without neighbours in sequence. */
+/* 97 and 256 have no common divisor: a ring of all lines, in which neighbours are far apart. */
 static uint64_t next_of(uint64_t index)
 {
 	return (index + 97) % PFS_WALK_LINES;
@@ -101,11 +102,6 @@ static uint64_t walk_adds(struct pfs_pair *pair)
 	return at;
 }
 
-static void keep(uint64_t value)
-{
-	__asm__ volatile("" : : "r"(value));
-}
-
 static void walk_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -118,19 +114,19 @@ static void walk_job(void *context, uint32_t thread)
 		pfs_pair_meet(round->pair, thread);
 		if (round->walk == WALK_CAS_SHARED || round->walk == WALK_LOAD_BACK) {
 			if (thread == (round->walk == WALK_LOAD_BACK))
-				keep(walk_loads(round->pair));
+				pfs_keep(walk_loads(round->pair));
 			pfs_pair_meet(round->pair, thread);
 		}
 		if (thread != 0)
 			continue;
 		uint64_t begin = pfs_clock_ticks(&self->clock);
 		if (round->walk == WALK_LOAD_MODIFIED || round->walk == WALK_LOAD_BACK)
-			keep(walk_loads(round->pair));
+			pfs_keep(walk_loads(round->pair));
 		else if (round->walk == WALK_ADD_MODIFIED)
-			keep(walk_adds(round->pair));
+			pfs_keep(walk_adds(round->pair));
 		else
-			keep(walk_cas(round->pair));
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / PFS_WALK_LINES;
+			pfs_keep(walk_cas(round->pair));
+		blocks[i] = pfs_block_ns(self, begin, PFS_WALK_LINES);
 	}
 	if (thread == 0)
 		add(round, walks[round->walk].name, "ns", walks[round->walk].what,
@@ -156,27 +152,29 @@ static void ping_pong_job(void *context, uint32_t thread)
 			while (thread == 0 && pfs_load_relaxed(word) != turn + 2)
 				;
 		}
-		blocks[i] = (pfs_ns_since(self, begin) - self->clock.cost_ns) / (2.0 * TRIPS);
+		blocks[i] = pfs_block_ns(self, begin, 2.0 * TRIPS);
 	}
 	if (thread == 0)
 		add(round, "ping_pong", "ns", "one way of a word that each stores in turn",
 		    pfs_median_of(blocks, BLOCKS));
 }
 
-/* Both at one line as fast as they can, for a window; a thread that lost its CPU shows a gap. */
-static void contend(struct round *round, uint32_t thread, bool cas)
+/* For a window, both use one line as fast as they can. A thread that lost its CPU shows a gap. */
+static void contend_job(void *context, uint32_t thread)
 {
+	struct round *round = context;
 	struct pfs_calibration *self = round->calibration;
 	_Atomic(uint64_t) *word = &round->pair->word;
 	uint64_t operations = 0, successes = 0;
 	double spent = 0, gap = 0, now;
+	const bool cas = round->cas;
 	pfs_pair_meet(round->pair, thread);
 	uint64_t begin = pfs_clock_ticks(&self->clock);
 	do {
 		for (uint32_t i = 0; i < CHECK_EVERY; i++) {
-			/* relaxed: a number that nobody uses */
+			/* relaxed: an unused number */
 			if (!cas) {
-				keep(pfs_fetch_add_relaxed(word, 1));
+				pfs_keep(pfs_fetch_add_relaxed(word, 1));
 				continue;
 			}
 			uint64_t seen = pfs_load_relaxed(word);
@@ -194,18 +192,8 @@ static void contend(struct round *round, uint32_t thread, bool cas)
 	round->gap_ns[thread] = gap;
 }
 
-static void add_job(void *context, uint32_t thread)
-{
-	contend(context, thread, false);
-}
-
-static void cas_job(void *context, uint32_t thread)
-{
-	contend(context, thread, true);
-}
-
-/* A thread alone and both at once, at work that needs no memory: siblings of a core, also those
- * that a hypervisor shows as cores, slow each other down. Four chains keep the units busy. */
+/* Computes without memory, alone and with the other thread. Siblings of a core slow each other
+ * down, even if a hypervisor shows them as cores. Four chains keep the units busy. */
 static void compute_job(void *context, uint32_t thread)
 {
 	struct round *round = context;
@@ -230,7 +218,7 @@ static void compute_job(void *context, uint32_t thread)
 		    pfs_median_of(times[1], BLOCKS) / pfs_median_of(times[0], BLOCKS));
 }
 
-/* Both windows must be nearly one: else a thread worked alone for a part of its own. */
+/* Both windows must nearly coincide; otherwise a thread worked alone for a part of its window. */
 static double window_of(const struct round *round)
 {
 	const uint64_t *begin = round->begin, *end = round->end;
@@ -244,12 +232,12 @@ static double window_of(const struct round *round)
 	return (double)(to - from) * round->calibration->clock.ns_per_tick;
 }
 
-static void keep_contended(struct round *round, bool cas)
+static void keep_contended(struct round *round)
 {
 	double window = window_of(round);
 	double operations = round->operations[0] + round->operations[1];
 	double successes = round->successes[0] + round->successes[1];
-	if (!cas) {
+	if (!round->cas) {
 		add(round, "fetch_add_two", "ns",
 		    "two threads, fetch-add on one line: window over "
 		    "operations of both",
@@ -275,11 +263,10 @@ void pfs_calibrate_pair(struct pfs_calibration *self, struct pfs_pair *pair,
 		pfs_pool_each(pair->pool, walk_job, &round);
 	}
 	pfs_pool_each(pair->pool, ping_pong_job, &round);
-	for (uint32_t i = 0; i < 3; i++) { /* more of them: many are rejected on a busy machine */
-		pfs_pool_each(pair->pool, add_job, &round);
-		keep_contended(&round, false);
-		pfs_pool_each(pair->pool, cas_job, &round);
-		keep_contended(&round, true);
+	for (uint32_t i = 0; i < 6; i++) { /* 3 of each kind: many are rejected on a busy machine */
+		round.cas = i % 2 != 0;
+		pfs_pool_each(pair->pool, contend_job, &round);
+		keep_contended(&round);
 	}
 	pfs_pool_each(pair->pool, compute_job, &round);
 }

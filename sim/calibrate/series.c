@@ -1,4 +1,4 @@
-/* series.c - the values of a measurement, one a round, and their quartiles. */
+/* series.c - the values of a measurement, one for each round, and their quartiles. */
 #include "sim/calibrate/calibrate.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of sorted values, between the two that are nearest. */
+/* Of sorted values, interpolated between the two nearest. */
 static double quantile(const double *values, uint32_t count, double share)
 {
 	double place = share * (count - 1);

@@ -35,15 +35,15 @@ static void check_announced(const struct balance *self, struct pfs_occupancy_pag
 	struct pfs_occupancy *index = self->container->policy;
 	bool is_announced = false;
 	PFS_MACHINE_CHECK(shows_room(&entry->words_room, number),
-			  "word %u of page %u has room, and its page's tree does not show it",
+			  "word %u of page %u has room, but its page's tree does not show it",
 			  number, entry->index);
 	for (uint32_t room = 0; room < index->node_count * 2; room++)
 		is_announced |= shows_room(&index->rooms[room], entry->index);
-	PFS_MACHINE_CHECK(is_announced, "page %u has room, and no tree of pages shows it",
+	PFS_MACHINE_CHECK(is_announced, "page %u has room, but no tree of pages shows it",
 			  entry->index);
 }
 
-/* The set bits of a page, which is NULL if it went. */
+/* The set bits of a page, which is NULL if it was given back. */
 static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 		      const struct pfs_page *page)
 {
@@ -51,7 +51,7 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 		/* relaxed: at rest. */
 		uint32_t bits = (uint32_t)pfs_load_relaxed(&entry->words[i].free);
 		PFS_MACHINE_CHECK(bits == 0 || page != NULL,
-				  "page %u went, and word %u of it shows free records",
+				  "page %u was given back, but its word %u shows free records",
 				  entry->index, i);
 		for (uint32_t bit = 0; bit < 32; bit++) {
 			if ((bits >> bit & 1) != 0)
@@ -63,7 +63,7 @@ static void add_words(struct balance *self, struct pfs_occupancy_page *entry,
 	}
 }
 
-/* A ring that holds records is open; and the tree of rings shows the words of all that are. */
+/* A ring that holds records is open, and the tree of rings shows the words of all open rings. */
 static void check_open(const struct balance *self, const struct pfs_magazine *ring,
 		       bool has_records)
 {
@@ -72,10 +72,10 @@ static void check_open(const struct balance *self, const struct pfs_magazine *ri
 	struct pfs_ring_word *word = pfs_rings_word(rings, number);
 	/* relaxed: at rest. */
 	uint64_t open = pfs_load_relaxed(&word->open) >> ring->place % PFS_RING_WORD_RINGS & 1;
-	PFS_MACHINE_CHECK(open != 0 || !has_records, "ring %u holds records, and is not open",
+	PFS_MACHINE_CHECK(open != 0 || !has_records, "ring %u holds records, but is not open",
 			  ring->place);
 	PFS_MACHINE_CHECK(open == 0 || shows_room(&rings->room, number),
-			  "ring %u is open, and the tree of rings does not show it", ring->place);
+			  "ring %u is open, but the tree of rings does not show it", ring->place);
 }
 
 static void add_rings(struct balance *self)
@@ -102,12 +102,12 @@ static void add_blocks(struct balance *self, struct pfs_depot *depot)
 		/* relaxed, all: at rest. */
 		uint64_t state = pfs_load_relaxed(&block->state) & PFS_BLOCK_STATE_MASK;
 		PFS_MACHINE_CHECK(state == PFS_BLOCK_EMPTY || state == PFS_BLOCK_FULL,
-				  "block %u stays in state %llu: nobody can use it again", i,
+				  "block %u stays in state %llu: no thread can use it again", i,
 				  (unsigned long long)state);
 		if (state == PFS_BLOCK_EMPTY)
 			continue;
 		PFS_MACHINE_CHECK(shows_room(&depot->room, i),
-				  "block %u has records, and its depot's tree does not show it", i);
+				  "block %u has records, but its depot's tree does not show it", i);
 		for (uint32_t at = 0; at < PFS_BLOCK_RECORDS; at++) {
 			const void *record = pfs_load_relaxed(&block->records[at]); /* relaxed */
 			struct pfs_place place = pfs_place_in(self->container, record);
@@ -136,10 +136,10 @@ static void compare(const struct balance *self, const struct pfs_page *page)
 		uint32_t record = page->index * self->container->config.page_records + slot;
 		uint32_t wanted = is_free(self, page, slot);
 		PFS_MACHINE_CHECK(self->places[record] >= wanted,
-				  "lost: record %u is FREE, and no word, ring or block has it",
+				  "lost: record %u is FREE, but no word, ring or block has it",
 				  record);
 		PFS_MACHINE_CHECK(self->places[record] <= wanted,
-				  "record %u is %s, and free in %u words and rings", record,
+				  "record %u is %s, but free in %u words and rings", record,
 				  wanted != 0 ? "FREE" : "in use", self->places[record]);
 	}
 }

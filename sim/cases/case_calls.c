@@ -1,13 +1,12 @@
 /*
- * case_calls.c - threads that make the calls that are said behind the name:
- * they give and take single records, of as few as there may be. sim/calls.py
- * goes through all programs.
+ * case_calls.c - threads that make the calls that follow the scenario's name: they free and
+ * allocate single records, of which there are as few as possible. sim/calls.py runs all programs.
  */
 #include <string.h>
 
 #include "sim/cases/case_kind.h"
 
-#define CALLERS_MAX PFS_CASE_EXTRA_MAX /* threads: each has a handle more */
+#define CALLERS_MAX PFS_CASE_EXTRA_MAX /* each thread has an extra handle */
 
 static void *first_kept(struct pfs_case_thread *thread)
 {
@@ -17,12 +16,10 @@ static void *first_kept(struct pfs_case_thread *thread)
 	return record;
 }
 
-/* Threads have two handles: by one they take, by the other they give, so that
- * what was given is looked for in the trees. What they own first is given
- * first. */
-static void calls_body(void *opaque)
+/* Threads allocate by one handle and free by another, so that a search for a freed record reads the
+ * trees. The record that a thread has owned longest is freed first. */
+static void calls_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	const char *calls = thread->own->calls[thread->id];
 	struct pfs_case_thread by = pfs_case_by_extra(thread, thread->id);
 	void *held[PFS_CASE_OPERATIONS_MAX + 1] = { first_kept(thread) };
@@ -41,48 +38,29 @@ static void calls_body(void *opaque)
 	}
 }
 
-static void configure(struct pfs_case *self, struct pfs_config *config, uint32_t word,
-		      uint32_t records, uint32_t pages)
+/* What the shape leaves open is as many as there are threads. */
+static void configure(struct pfs_case *self, struct pfs_config *config)
 {
+	const struct pfs_case_shape *shape = &self->kind->shape;
 	static const char *const usual[] = { "gt", "tg" };
-	self->room_fan = 2;
-	self->word_records = word;
-	pfs_case_pages(config, records, pages, pages);
+	if (shape->records == 0)
+		config->page_records = self->thread_count;
+	if (shape->word_records == 0)
+		self->word_records = self->thread_count;
+	if (shape->most == 0)
+		config->page_prealloc = config->page_max = self->thread_count;
 	for (uint32_t i = 0; i < self->thread_count; i++) {
 		if (self->calls[i][0] == '\0')
 			memcpy(self->calls[i], usual[i % 2], 3);
 	}
 }
 
-static void one_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	configure(self, config, 1, 1, 1);
-}
-
-static void word_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	configure(self, config, self->thread_count, self->thread_count, 1);
-}
-
-static void page_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	configure(self, config, 1, self->thread_count, 1);
-}
-
-static void pages_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	configure(self, config, 1, 1, self->thread_count);
-}
-
-/* All are in use, those of the first threads; and a search has cleared all
- * paths. */
+/* All records are in use, by the first threads, and a search has cleared all paths. */
 static void fill(struct pfs_case *self)
 {
 	pfs_case_keep_all(self);
-	for (uint32_t i = 0; i < self->thread_count; i++)
-		(void)pfs_case_attach_extra(self);
-	if (self->machine->run.end == PFS_END_DONE && pfs_allocate(self->setup).record != NULL)
-		pfs_machine_fail("set-up: a record too many");
+	pfs_case_attach_extras(self, self->thread_count);
+	pfs_case_expect_full(self);
 }
 
 bool pfs_case_read_calls(struct pfs_case *self, const char *text)
@@ -103,21 +81,23 @@ bool pfs_case_read_calls(struct pfs_case *self, const char *text)
 	return *text == '\0';
 }
 
-#define BODIES                                     \
-	{                                          \
-		calls_body, calls_body, calls_body \
-	}
 #define TRAITS \
 	(PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_SPARING | PFS_CASE_CALLS | PFS_CASE_APART)
 
+/* clang-format off */
 const struct pfs_case_kind pfs_cases_calls[] = {
-	{ "calls_one", "threads give and take as said, of one record: calls_one:gtt,tg", TRAITS, 2,
-	  2, 3, one_configure, fill, BODIES, NULL },
-	{ "calls_word", "likewise, of a record for each thread, in one word", TRAITS, 2, 2, 3,
-	  word_configure, fill, BODIES, NULL },
-	{ "calls_page", "likewise, in a word for each", TRAITS, 2, 2, 3, page_configure, fill,
-	  BODIES, NULL },
-	{ "calls_pages", "likewise, in a page for each", TRAITS, 2, 2, 3, pages_configure, fill,
-	  BODIES, NULL },
+	{ "calls_one", "threads free and allocate the only record, as calls_one:gtt,tg says",
+	  TRAITS, 2, 2, 3, { PFS_CASE_PAGES(1, 1, 1), .room_fan = 2, .word_records = 1 }, configure,
+	  fill, { calls_body, calls_body, calls_body }, NULL },
+	{ "calls_word", "the same with a record for each thread, in one word", TRAITS, 2, 2, 3,
+	  { PFS_CASE_PAGES(0, 1, 1), .room_fan = 2 }, configure, fill,
+	  { calls_body, calls_body, calls_body }, NULL },
+	{ "calls_page", "the same with a word for each thread, in one page", TRAITS, 2, 2, 3,
+	  { PFS_CASE_PAGES(0, 1, 1), .room_fan = 2, .word_records = 1 }, configure, fill,
+	  { calls_body, calls_body, calls_body }, NULL },
+	{ "calls_pages", "the same with a page for each thread", TRAITS, 2, 2, 3,
+	  { PFS_CASE_PAGES(1, 0, 0), .room_fan = 2, .word_records = 1 }, configure, fill,
+	  { calls_body, calls_body, calls_body }, NULL },
 	{ .name = NULL },
 };
+/* clang-format on */

@@ -1,176 +1,124 @@
 /*
  * case_depot.c - scenarios in which records go from ring to ring by blocks. Rings hold two records
- * here and blocks one, so that the third free sends.
+ * and blocks one unless a case says otherwise, so that the third free sends a block.
  */
 #include "sim/cases/case_kind.h"
 
-static void configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2;
-	pfs_case_pages(config, 4, 1, 1);
-}
-
+/* Frees kept records: each is one operation. */
 static void give(struct pfs_case_thread *thread, uint64_t first, uint64_t count)
 {
-	for (uint64_t i = first; i < first + count; i++) {
-		pfs_case_give_kept(thread, i);
-		thread->operations++;
-	}
+	pfs_case_give_range(thread, first, first + count);
+	thread->operations += (uint32_t)count;
 }
 
-/* Gives so many that a block goes, takes one again. */
-static void send_body(void *opaque)
+static void give_three_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
+	give(thread, 0, 3);
+}
+
+/* Frees enough to send a block, then takes one. */
+static void send_body(struct pfs_case_thread *thread)
+{
 	give(thread, 0, 3);
 	pfs_case_take_one(thread);
 }
 
-static void send_all_body(void *opaque)
+static void send_all_body(struct pfs_case_thread *thread)
 {
-	give(opaque, 0, 4);
+	give(thread, 0, 4);
 }
 
-static void take_two_body(void *opaque)
-{
-	pfs_case_take_one(opaque);
-	pfs_case_take_one(opaque);
-}
+/* ---- receivers: other threads get the records that a thread received but did not take ---- */
 
-/* ---- receivers: what a thread received and did not take is there for others ---- */
+/* Allocates `count` records by a handle, and frees the first ones. */
+static void keep_and_free(struct pfs_case *self, struct pfs_thread *owner, uint32_t count,
+			  uint32_t freed)
+{
+	for (uint32_t i = 0; i < count; i++)
+		(void)pfs_case_keep_by(self, owner);
+	for (uint32_t i = 0; i < freed && !pfs_case_has_failed(self); i++)
+		pfs_case_unkeep_by(self, owner, self->kept[i]);
+}
 
 /* Rings of four and blocks of two: the fifth free sends. */
-static void receivers_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 4;
-	pfs_case_pages(config, 5, 1, 1);
-}
-
 static void receivers_fill(struct pfs_case *self)
 {
 	struct pfs_thread *owner = pfs_case_attach_extra(self);
-	struct pfs_claim claims[5] = { { .record = NULL } };
-	for (uint32_t i = 0; i < 5 && owner != NULL; i++) {
-		claims[i] = pfs_allocate(owner);
-		if (claims[i].record != NULL)
-			pfs_publish(owner, claims[i]);
-	}
-	for (uint32_t i = 0; i < 5 && owner != NULL; i++)
-		pfs_free(owner, claims[i].record);
+	keep_and_free(self, owner, 5, 5);
 }
 
-static void take_four_body(void *opaque)
+static void take_four_body(struct pfs_case_thread *thread)
 {
-	take_two_body(opaque);
-	take_two_body(opaque);
+	pfs_case_take_two(thread);
+	pfs_case_take_two(thread);
 }
 
-/* ---- senders: two send at a time, and a third one takes their rings ---- */
+/* ---- senders, claimers: threads send while others take their rings ---- */
 
-static void senders_configure(struct pfs_case *self, struct pfs_config *config)
+static void give_second_body(struct pfs_case_thread *thread)
 {
-	self->ring_records = 2;
-	pfs_case_pages(config, 7, 1, 1);
+	give(thread, 3, 3);
 }
 
-static void give_first_body(void *opaque)
+static void give_other_body(struct pfs_case_thread *thread)
 {
-	give(opaque, 0, 3);
+	give(thread, 1, 3);
 }
 
-static void give_second_body(void *opaque)
-{
-	give(opaque, 3, 3);
-}
+/* ---- again: a ring is used after a receive that failed ---- */
 
-/* ---- again: a ring goes on after a receive that failed ---- */
-
-static void again_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2;
-	pfs_case_pages(config, 6, 1, 1);
-}
-
-/* One record lies in a block, the others are in use. */
+/* One record is in a block, the others are in use. */
 static void again_fill(struct pfs_case *self)
 {
 	struct pfs_thread *owner = pfs_case_attach_extra(self);
-	struct pfs_claim claims[6] = { { .record = NULL } };
-	for (uint32_t i = 0; i < 6 && owner != NULL; i++) {
-		claims[i] = pfs_allocate(owner);
-		if (claims[i].record != NULL)
-			pfs_publish(owner, claims[i]);
-	}
-	for (uint32_t i = 0; i < 3 && owner != NULL; i++)
-		pfs_free(owner, claims[i].record);
-	for (uint32_t i = 3; i < 6; i++)
-		pfs_case_adopt(self, claims[i].record);
-	for (uint32_t i = 0; i < 2 && owner != NULL; i++) {
-		struct pfs_claim claim = pfs_allocate(owner);
-		if (claim.record != NULL)
-			pfs_publish(owner, claim);
-		pfs_case_adopt(self, claim.record);
-	}
+	keep_and_free(self, owner, 6, 3);
+	(void)pfs_case_keep_by(self, owner);
+	(void)pfs_case_keep_by(self, owner);
 }
 
-static void give_nth(struct pfs_case_thread *thread, uint32_t nth)
+/* Receives, meets a taker, bypasses its ring until the taker is done, and uses the ring again. */
+static void again_owner_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case *self = thread->own;
-	pfs_case_give_kept(thread, pfs_index(thread->handle, self->kept[nth]));
-	thread->operations++;
-}
-
-/* Receives, meets a taker, passes its ring by for as long as that lasts, and uses it again. */
-static void again_owner_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
 	pfs_case_take_one(thread);
-	for (uint32_t i = 0; i < 4; i++)
-		give_nth(thread, i);
+	for (uint32_t i = 3; i < 7; i++)
+		give(thread, pfs_index(thread->handle, thread->own->kept[i]), 1);
 }
 
-static void again_taker_body(void *opaque)
+static void again_taker_body(struct pfs_case_thread *thread)
 {
 	for (uint32_t i = 0; i < 5; i++)
-		pfs_case_take_one(opaque);
+		pfs_case_take_one(thread);
 }
 
-/* ---- claimers: a block is sent when the taker has gone by, to one whose ring it took ---- */
-
-static void claimer_body(void *opaque)
+/* A block is sent after the taker has passed, to the thread whose ring was taken. */
+static void claimer_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	give(thread, 0, 1);
-	take_two_body(thread);
-}
-
-static void give_three_body(void *opaque)
-{
-	give(opaque, 1, 3);
+	pfs_case_take_two(thread);
 }
 
 #define RINGS (PFS_CASE_INDEX | PFS_CASE_RINGS | PFS_CASE_TIMED)
 
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_depot[] = {
-	{ "send", "a thread sends a block while others want its record",
-	  RINGS, 2, 1, 3, configure, pfs_case_keep_all,
-	  { send_body, take_two_body, pfs_case_take_one }, NULL },
-	{ "sendall", "a thread sends two blocks, and others take all that there is",
-	  RINGS, 2, 1, 3, configure, pfs_case_keep_all,
-	  { send_all_body, take_two_body, take_two_body }, NULL },
-	{ "receivers", "a thread receives two records and takes one; others take all but that",
-	  RINGS, 2, 1, 3, receivers_configure, receivers_fill,
+	{ "send", "a thread sends a block while others want its record", RINGS, 2, 1, 3,
+	  { PFS_CASE_PAGES(4, 1, 1), .ring_records = 2 }, NULL, pfs_case_keep_all,
+	  { send_body, pfs_case_take_two, pfs_case_take_one }, NULL },
+	{ "sendall", "a thread sends two blocks, and others take every record", RINGS, 2, 1, 3,
+	  { PFS_CASE_PAGES(4, 1, 1), .ring_records = 2 }, NULL, pfs_case_keep_all,
+	  { send_all_body, pfs_case_take_two, pfs_case_take_two }, NULL },
+	{ "receivers", "a thread receives two records and takes one; others take all the rest",
+	  RINGS, 2, 1, 3, { PFS_CASE_PAGES(5, 1, 1), .ring_records = 4 }, NULL, receivers_fill,
 	  { pfs_case_take_one, take_four_body, pfs_case_take_one }, NULL },
-	{ "senders", "two send, and a third one takes their rings",
-	  RINGS, 3, 1, 3, senders_configure, pfs_case_keep_all,
-	  { give_first_body, give_second_body, take_two_body }, NULL },
-	{ "claimers", "a block is sent when the taker has gone by, to one whose ring it took",
-	  PFS_CASE_INDEX | PFS_CASE_RINGS, 3, 1, 3, configure, pfs_case_keep_all,
-	  { claimer_body, pfs_case_take_one, give_three_body }, NULL },
-	{ "again", "a ring goes on after a receive that failed, and is taken back again",
-	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 2, again_configure, again_fill,
-	  { again_owner_body, again_taker_body, again_taker_body }, NULL },
+	{ "senders", "two threads send, and a third one takes their rings", RINGS, 3, 1, 3,
+	  { PFS_CASE_PAGES(7, 1, 1), .ring_records = 2 }, NULL, pfs_case_keep_all,
+	  { give_three_body, give_second_body, pfs_case_take_two }, NULL },
+	{ "claimers", "a block is sent after the taker passed, to the thread whose ring it took",
+	  PFS_CASE_INDEX | PFS_CASE_RINGS, 3, 1, 3, { PFS_CASE_PAGES(4, 1, 1), .ring_records = 2 },
+	  NULL, pfs_case_keep_all, { claimer_body, pfs_case_take_one, give_other_body }, NULL },
+	{ "again", "a ring is used after a receive that failed, and is taken back again",
+	  PFS_CASE_INDEX | PFS_CASE_RINGS, 2, 1, 2, { PFS_CASE_PAGES(6, 1, 1), .ring_records = 2 },
+	  NULL, again_fill, { again_owner_body, again_taker_body, again_taker_body }, NULL },
 	{ .name = NULL },
 };
 /* clang-format on */

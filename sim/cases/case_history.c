@@ -75,7 +75,7 @@ uint32_t pfs_case_history_free(struct pfs_case_history *self, uint32_t record)
 		self->lives[i].free_inv = self->now++;
 		return i;
 	}
-	return PFS_CASE_LIVES_MAX; /* too long: its allocate was not kept */
+	return PFS_CASE_LIVES_MAX; /* history too long: the allocate was not stored */
 }
 
 void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *machine,
@@ -146,8 +146,8 @@ void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *ma
 }
 
 /*
- * The stamps before this one are of the past: no call that began before it is under way, nor an
- * answer that one of these may still decide, by having taken a record all the while.
+ * The stamps before this one are past: no call that began before it is in progress, and no open
+ * answer depends on such a call, which may have held a record throughout.
  */
 static uint64_t horizon_of(const struct pfs_case_history *self)
 {
@@ -167,7 +167,7 @@ static uint64_t horizon_of(const struct pfs_case_history *self)
 
 #define STAMPS_MAX 64u
 
-/* Stamps since the horizon, in order; ends[]: of which kind. */
+/* Stamps since the horizon, in order; ends[]: is it the end of a call? */
 struct stamps {
 	uint64_t horizon;
 	uint64_t at[STAMPS_MAX];
@@ -193,7 +193,7 @@ static void add_stamp(struct stamps *self, uint64_t stamp, bool ends)
 	self->count++;
 }
 
-/* In which run of stamps of one kind it falls: 1, 2, ..; 0: before the horizon, or never. */
+/* Runs of stamps of one kind are numbered from 1. 0: before the horizon, or never. */
 static uint64_t run_of(const struct stamps *self, uint64_t stamp)
 {
 	uint64_t run = 1;
@@ -240,7 +240,7 @@ static uint64_t life_known(const struct pfs_case_history *self, const struct sta
 			 : life->free_res == PFS_STAMP_NEVER ? 2 + self->freed_by[at] % 64
 							     : 0;
 	if (!last && from == 0 && to == 0 && state == 0)
-		return 0; /* over, and followed by another */
+		return 0; /* ended, and followed by another life */
 	uint64_t known = pfs_states_mix(life->record * 2 + last, from);
 	return pfs_states_mix(pfs_states_mix(known, to), state);
 }
@@ -262,8 +262,8 @@ uint64_t pfs_case_history_known(const struct pfs_case_history *self)
 	return sum;
 }
 
-/* A thread that stopped inside a call: its free may have happened, its allocate may own any
- * record, so that answers are not judged. */
+/* A thread stopped inside a call: its free may have happened, and its allocate may own any record,
+ * so that answers of full are not checked. */
 static void close_calls(struct pfs_case_history *self)
 {
 	for (uint32_t i = 0; i < self->life_count; i++) {
@@ -312,7 +312,7 @@ void pfs_case_history_check_past(struct pfs_case_history *self)
 	pfs_case_history_check(self);
 }
 
-/* The lives as the thread that gave the answer could know them: other frees are not over. */
+/* The lives as the thread of an answer could know them: frees that it could not know are open. */
 static void copy_known(const struct pfs_case_history *self, uint32_t answer, struct pfs_life *lives)
 {
 	uint64_t end = self->now;
@@ -325,7 +325,7 @@ static void copy_known(const struct pfs_case_history *self, uint32_t answer, str
 	}
 }
 
-/* One answer after the other, each with what it could know. */
+/* Checks each answer alone, with the lives that its thread could know. */
 static enum pfs_verdict check_learned(struct pfs_case_history *self, struct pfs_history *history,
 				      size_t *where)
 {
@@ -355,7 +355,7 @@ void pfs_case_history_check(struct pfs_case_history *self)
 	/* clang-format on */
 	size_t where = 0;
 	if (self->too_long) {
-		pfs_machine_fail("the history is too long to be checked: fewer operations");
+		pfs_machine_fail("the history is too long to check: give fewer operations");
 		return;
 	}
 	close_calls(self);
@@ -363,10 +363,11 @@ void pfs_case_history_check(struct pfs_case_history *self)
 	enum pfs_verdict verdict = self->learned ? check_learned(self, &history, &where)
 						 : pfs_history_check(&history, &where);
 	if (verdict == PFS_HISTORY_FALSE_FULL)
-		pfs_machine_fail("not linearizable: full was said, or a page added, between times "
-				 "%llu and %llu, and some record was free all the while",
-				 (unsigned long long)history.no_frees[where].inv,
-				 (unsigned long long)history.no_frees[where].res);
+		pfs_machine_fail(
+			"not linearizable: answered full, or added a page, between times "
+			"%llu and %llu although some record was free throughout",
+			(unsigned long long)history.no_frees[where].inv,
+			(unsigned long long)history.no_frees[where].res);
 	else if (verdict == PFS_HISTORY_DOUBLE || verdict == PFS_HISTORY_NO_PAGE)
 		pfs_machine_fail("not linearizable: %s: record %llu, allocated at time %llu",
 				 pfs_verdict_text(verdict),

@@ -1,11 +1,10 @@
 /*
- * case_history.h - the calls of one execution by the clock, for the linear check of
- * stress/history.h.
+ * case_history.h - the calls of one execution with their times, for the check of stress/history.h.
  *
- * Stamps are drawn where calls begin and end; pages are seen to come and go between two steps. With
- * store buffers a free ends when it has reached memory: what a thread can learn of another thread's
- * past, it learns through memory, in that order. real_time is stricter: a free ends when it
- * returns, although its stores are still buffered.
+ * Calls are stamped where they begin and end; pages are seen to appear and disappear between steps.
+ * With store buffers, a free ends when it has reached memory, because threads learn of each other
+ * only through memory. real_time is stricter: a free ends when it returns, even if its stores are
+ * still buffered.
  */
 #ifndef PFS_SIM_CASE_HISTORY_H
 #define PFS_SIM_CASE_HISTORY_H
@@ -20,13 +19,13 @@
 #define PFS_CASE_CALLERS_MAX 8u
 
 struct pfs_case_history {
-	bool exact; /* full, or a page added, claims that no record was free */
+	bool exact; /* an answer of full, or a new page, claims that no record was free */
 	bool real_time;
-	bool learned; /* answers are judged by the frees that happen before their calls */
+	bool learned; /* only frees that happen before a call count for its answer */
 	uint32_t page_records;
 	uint64_t now;
 	struct pfs_life lives[PFS_CASE_LIVES_MAX];
-	uint32_t freed_by[PFS_CASE_LIVES_MAX]; /* its free is still in this thread's buffer */
+	uint32_t freed_by[PFS_CASE_LIVES_MAX]; /* the free is still in this thread's buffer */
 	uint32_t life_count;
 	uint32_t draining; /* frees in buffers */
 	struct pfs_no_free no_frees[PFS_CASE_LIVES_MAX];
@@ -34,13 +33,13 @@ struct pfs_case_history {
 	struct pfs_span spans[PFS_CASE_SPANS_MAX];
 	uint32_t span_count;
 	bool has_page[PFS_CASE_PAGES_MAX];
-	/* Happens-before, if learned: when a life ended, and what a thread, and an answer, knew. */
+	/* Happens-before, if learned: when a life ended, and what a thread and an answer knew. */
 	struct pfs_case_epoch {
 		uint32_t thread, epoch;
 	} freed_at[PFS_CASE_LIVES_MAX];
 	uint32_t known[PFS_CASE_CALLERS_MAX][PFS_CASE_CALLERS_MAX];
 	uint32_t no_free_known[PFS_CASE_LIVES_MAX][PFS_CASE_CALLERS_MAX];
-	/* By thread: an allocate that has begun; PFS_STAMP_NEVER: none. */
+	/* By thread: when its current allocate began; PFS_STAMP_NEVER: none. */
 	uint64_t began[PFS_CASE_CALLERS_MAX];
 	bool too_long;
 };
@@ -51,47 +50,46 @@ void pfs_case_history_begin(struct pfs_case_history *self, bool exact, bool real
 /* A record that is in use from the start. */
 void pfs_case_history_keep(struct pfs_case_history *self, uint32_t record);
 
-/* Around a call; allocated: record, refused: none was free. */
+/* Around a call, which gets a record or is refused; full: because none was free. */
 void pfs_case_history_call(struct pfs_case_history *self, uint32_t thread);
 void pfs_case_history_allocated(struct pfs_case_history *self, uint32_t thread, uint32_t record);
 void pfs_case_history_refused(struct pfs_case_history *self, uint32_t thread, bool full);
-/* Around a free: the first returns the life that the second one ends. Until it ends, the next owner
- * of the record may have its own. */
+/* Around a free: the first call returns the life that the second one ends. Meanwhile the next
+ * owner's life may begin. */
 uint32_t pfs_case_history_free(struct pfs_case_history *self, uint32_t record);
 void pfs_case_history_freed(struct pfs_case_history *self, struct pfs_machine *machine,
 			    uint32_t thread, uint32_t life);
 
-/* Between two steps: is the page of an index published? Before the first step: it always was. */
+/* Between two steps: is the page of an index published? A page that is published before the first
+ * step counts as always published. */
 void pfs_case_history_page(struct pfs_case_history *self, struct pfs_machine *machine,
 			   uint32_t page, bool published);
-/* The same, once for all pages. */
+/* Between two steps: frees that have reached memory end. */
 void pfs_case_history_step(struct pfs_case_history *self, struct pfs_machine *machine);
 
 /*
- * pfs_case_history_known - a hash of what part of the history so far decides about answers that are
- * not judged yet, or will be given.
+ * pfs_case_history_known - hash the part of the history that still decides open or future answers.
  *
- * Returns   equal hashes for histories that continue alike: history.h compares only where calls
- *           began (allocate, refused) with where calls ended (free, refused). So of the stamps only
- *           which of them fall between the same two of the other kind matters; and of those before
- *           everything that is still open, only their result.
- * Errors    none. Not where answers are `learned`.
+ * Returns   equal hashes for histories with the same future. history.h only compares when calls
+ *           began (allocate, refused) with when calls ended (free, refused). So only the order
+ *           between stamps of different kinds matters; and of stamps before every open call, only
+ *           their result.
+ * Errors    none. Invalid where answers are `learned`.
  * Progress  wait-free, quadratic.
  * Order     none.
  */
 uint64_t pfs_case_history_known(const struct pfs_case_history *self);
 
-/* All of it that is in use. */
+/* Puts the used part into a snapshot. */
 struct pfs_machine_snapshot;
 void pfs_case_history_keep_all(struct pfs_case_history *self,
 			       struct pfs_machine_snapshot *snapshot);
 
-/* Before the end: as pfs_case_history_check, for the answers that pfs_case_history_known leaves
- * out. */
+/* Before the end: pfs_case_history_check of the answers that pfs_case_history_known leaves out. */
 void pfs_case_history_check_past(struct pfs_case_history *self);
 
 /*
- * pfs_case_history_check - when all threads have finished, or stopped for ever.
+ * pfs_case_history_check - check the history when all threads have finished or stopped forever.
  *
  * Returns   nothing; fails the execution with a message if its history is not linearizable.
  * Errors    as above.

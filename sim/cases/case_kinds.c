@@ -9,40 +9,22 @@ static void churn_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 1, self->thread_count, self->thread_count + 1);
 }
 
-/* As many records as threads, and at most one in use by each: some record is always free. */
+/* There are as many records as threads, and each thread uses at most one: some record is always
+ * free to a thread that asks. */
 static void churn_finish(struct pfs_case *self)
 {
-	struct pfs_counts counts;
 	if ((self->variant->traits & PFS_TRAIT_EXACT) == 0)
 		return;
 	pfs_case_nobody_refused(self);
-	pfs_container_counts(self->container, &counts);
-	if (counts.growths != 0)
-		pfs_machine_fail("%llu pages added, and a record was free all the time",
-				 (unsigned long long)counts.growths);
-}
-
-/* ---- full: fewer records than threads ---- */
-
-static void full_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, 2, 2);
+	pfs_case_pages_added(self, 0, "although a record was free throughout");
 }
 
 /* ---- token: never full ---- */
 
-#define TOKEN_RECORDS 2u
 #define TOKEN_TURNS 12u
-#define TOKEN_HOLD 24u /* steps: mostly in use, and yet never all */
+#define TOKEN_HOLD 24u /* steps: records are mostly in use, but never both */
 
-static void token_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, TOKEN_RECORDS, TOKEN_RECORDS);
-}
-
-/* turn = own * 256 + how many pass it on. */
+/* turn = own * 256 + the number of threads that pass the token. */
 static bool is_turn(uint64_t token, uint64_t turn)
 {
 	return token % (turn % 256) == turn / 256;
@@ -65,13 +47,12 @@ static void pass_token(struct pfs_case *self)
 }
 
 /*
- * Threads 1 and 2 pass a token; only who has it owns a record. So one of the two records is
- * free at every moment, though each of them is in use half of the time: in a first turn both
- * own one, so that each will look first for its own.
+ * Threads 1 and 2 pass a token, and only its holder owns a record. So one of the two records is
+ * free at every moment, though each is in use half of the time. In the first turn both threads own
+ * one, so that each later looks first for its own.
  */
-static void token_body(void *opaque)
+static void token_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	uint64_t own = thread->id - 1;
 	await_token(self, own);
@@ -91,20 +72,12 @@ static void token_body(void *opaque)
 	}
 }
 
-static void ask_body(void *opaque)
+static void ask_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	(void)pfs_machine_await(&thread->own->mailbox, sizeof(thread->own->mailbox),
 				PFS_SIM_ACQUIRE, is_past,
 				2 * (uint64_t)(thread->own->thread_count - 1));
-	pfs_case_churn(opaque);
-}
-
-/* Thread 0 asks; whoever has the token may have to wait for the record that thread 0 took. */
-static void token_finish(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->threads[0].refused != 0)
-		pfs_machine_fail("thread 0 was refused, and a record was free all the time");
+	pfs_case_churn(thread);
 }
 
 /* ---- growth: from nothing ---- */
@@ -114,14 +87,13 @@ static void growth_configure(struct pfs_case *self, struct pfs_config *config)
 	pfs_case_pages(config, 1, 0, self->thread_count * self->operations);
 }
 
-static void keep_body(void *opaque)
+static void keep_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	while (thread->operations < thread->own->operations)
 		(void)pfs_case_take_and_stamp(thread);
 }
 
-/* Each thread keeps one record of one page: exactly so many pages. */
+/* Each thread keeps one record, and a page has one: there are exactly as many pages. */
 static void growth_finish(struct pfs_case *self)
 {
 	pfs_case_nobody_refused(self);
@@ -131,102 +103,58 @@ static void growth_finish(struct pfs_case *self)
 				 self->thread_count);
 }
 
-/* ---- share: one page is enough for all ---- */
+/* ---- share: one page has room for all threads ---- */
 
 static void share_configure(struct pfs_case *self, struct pfs_config *config)
 {
 	uint32_t records = self->thread_count * self->operations;
-	uint32_t pages = PFS_CASE_RECORDS_MAX / records; /* that the oracle has room for */
+	uint32_t pages = PFS_CASE_RECORDS_MAX / records; /* more do not fit in the oracle */
 	pfs_case_pages(config, records, 0, pages < 3 ? pages : 3);
 }
 
 static void share_finish(struct pfs_case *self)
 {
-	struct pfs_counts counts;
-	if ((self->variant->traits & (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) == 0)
-		return;
-	pfs_container_counts(self->container, &counts);
-	if (counts.growths > 1)
-		pfs_machine_fail("%llu pages added, and the first one had room for all",
-				 (unsigned long long)counts.growths);
+	if ((self->variant->traits & (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) != 0)
+		pfs_case_pages_added(self, 1, "although the first one had room for all");
 }
 
 /* ---- four_pages: room in the middle, no page must be added ---- */
 
-static void four_pages_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 2, 4, 6);
-}
-
 static void four_pages_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 8);
-	for (uint64_t index = 2; index < 6 && self->machine->run.end == PFS_END_DONE; index++)
-		pfs_case_unkeep(self, index);
+	pfs_case_unkeep(self, 2, 6);
 }
 
 static void four_pages_finish(struct pfs_case *self)
 {
-	struct pfs_counts counts;
-	pfs_container_counts(self->container, &counts);
-	if (counts.growths != 0 && self->thread_count * self->operations <= 4)
-		pfs_machine_fail("%llu pages added, although two pages have room",
-				 (unsigned long long)counts.growths);
+	if (self->thread_count * self->operations <= 4)
+		pfs_case_pages_added(self, 0, "although two pages have room");
 }
 
-/* ---- reclaim: allocators against passes ---- */
-
-static void reclaim_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, 0, 3);
-}
+/* ---- reclaim: allocators race with passes ---- */
 
 /* Two pages, one record in use. */
 static void reclaim_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
-	if (self->machine->run.end == PFS_END_DONE)
-		pfs_case_unkeep(self, 1);
+	pfs_case_unkeep(self, 1, 2);
 }
 
-void pfs_case_pass(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
-	(void)pfs_reclaim_pass(thread->handle);
-	(void)pfs_reclaim_pass(thread->handle);
-}
+/* ---- beside: a pass gives back a page that no allocator needs ---- */
 
-/* ---- beside: a pass gives a page back, and allocators need none of it ---- */
-
-/* Two pages that stay, and one that goes. */
-static void beside_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, 2, 4);
-	config->reclaim.idle_passes = 2;
-}
-
+/* Two of the three pages stay. */
 static void beside_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 3);
-	for (uint64_t index = 0; index < 3 && self->machine->run.end == PFS_END_DONE; index++)
-		pfs_case_unkeep(self, index);
-	(void)pfs_reclaim_pass(self->setup); /* what a magazine holds goes to its page */
+	pfs_case_unkeep(self, 0, 3);
+	(void)pfs_reclaim_pass(self->setup); /* a magazine's records go back to their pages */
 }
 
-/* ---- handoff: one allocates, another frees ---- */
+/* ---- handoff: one thread allocates, another frees ---- */
 
-static void handoff_configure(struct pfs_case *self, struct pfs_config *config)
+static void send_body(struct pfs_case_thread *thread)
 {
-	(void)self;
-	pfs_case_pages(config, 1, 1, 2);
-}
-
-static void send_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
 	while (thread->operations < self->operations) {
@@ -237,9 +165,8 @@ static void send_body(void *opaque)
 	}
 }
 
-static void receive_body(void *opaque)
+static void receive_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	_Atomic(uint64_t) *mailbox = (_Atomic(uint64_t) *)(void *)&self->mailbox;
 	for (; thread->operations < self->operations; thread->operations++) {
@@ -262,30 +189,33 @@ static void handoff_finish(struct pfs_case *self)
 
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_basic[] = {
-	{ "churn", "threads allocate, publish and free; as many records as threads",
-	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 2, 0, churn_configure, NULL,
+	{ "churn", "threads allocate, publish and free; there are as many records as threads",
+	  PFS_CASE_INDEX | PFS_CASE_BESIDE, 2, 2, 0, { .records = 1 }, churn_configure, NULL,
 	  { pfs_case_churn, pfs_case_churn, pfs_case_churn }, churn_finish },
-	{ "full", "more threads than records; exact policies say full only when it is",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 2, 0, full_configure, NULL,
+	{ "full", "more threads than records: exact policies answer full only if it is",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 3, 2, 0, { PFS_CASE_PAGES(1, 2, 2) }, NULL, NULL,
 	  { pfs_case_churn, pfs_case_churn, pfs_case_churn }, NULL },
-	{ "token", "at every moment one of two records is free",
-	  PFS_CASE_INDEX | PFS_CASE_TURNS, 3, 1, 0, token_configure, NULL,
-	  { ask_body, token_body, token_body }, token_finish },
+	{ "token", "one of two records is free at every moment", PFS_CASE_INDEX | PFS_CASE_TURNS, 3,
+	  1, 0, { PFS_CASE_PAGES(1, 2, 2) }, NULL, NULL, { ask_body, token_body, token_body },
+	  pfs_case_exact_grants_first },
 	{ "growth", "threads allocate from a container without pages", PFS_CASE_INDEX, 3, 1, 0,
-	  growth_configure, NULL, { keep_body, keep_body, keep_body }, growth_finish },
-	{ "share", "threads share the first page; no second one may be added", PFS_CASE_INDEX, 2,
-	  1, 0, share_configure, NULL, { keep_body, keep_body, keep_body }, share_finish },
-	{ "four_pages", "four pages, two with room; no page may be added", PFS_CASE_INDEX, 4, 1, 4,
-	  four_pages_configure, four_pages_fill, { keep_body, keep_body, keep_body },
-	  four_pages_finish },
+	  { .records = 1 }, growth_configure, NULL, { keep_body, keep_body, keep_body },
+	  growth_finish },
+	{ "share", "threads share the first page; no second one may be added", PFS_CASE_INDEX, 2, 1,
+	  0, { .records = 1 }, share_configure, NULL, { keep_body, keep_body, keep_body },
+	  share_finish },
+	{ "four_pages", "two of four pages have room; no page may be added", PFS_CASE_INDEX, 4, 1,
+	  4, { PFS_CASE_PAGES(2, 4, 6) }, NULL, four_pages_fill,
+	  { keep_body, keep_body, keep_body }, four_pages_finish },
 	{ "handoff", "one thread allocates, another frees", PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 2,
-	  0, handoff_configure, NULL, { send_body, receive_body, pfs_case_churn },
+	  0, { PFS_CASE_PAGES(1, 1, 2) }, NULL, NULL, { send_body, receive_body, pfs_case_churn },
 	  handoff_finish },
-	{ "reclaim", "allocate and free while passes give pages back", PFS_CASE_RECLAIM, 2, 1, 0,
-	  reclaim_configure, reclaim_fill, { pfs_case_churn, pfs_case_pass, pfs_case_churn },
-	  NULL },
-	{ "beside", "a pass gives a page back beside an allocator that needs none of it",
-	  PFS_CASE_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2, beside_configure, beside_fill,
+	{ "reclaim", "threads allocate and free while passes give pages back", PFS_CASE_RECLAIM, 2,
+	  1, 0, { PFS_CASE_PAGES(1, 0, 3) }, NULL, reclaim_fill,
+	  { pfs_case_churn, pfs_case_pass, pfs_case_churn }, NULL },
+	{ "beside", "a pass gives back a page that no allocator needs",
+	  PFS_CASE_RECLAIM | PFS_CASE_BESIDE, 2, 1, 2,
+	  { PFS_CASE_PAGES(1, 2, 4), .idle_passes = 2 }, NULL, beside_fill,
 	  { pfs_case_churn, pfs_case_pass, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };

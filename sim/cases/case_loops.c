@@ -1,12 +1,12 @@
 /*
- * case_loops.c - threads that loop for ever, for the search to a fixpoint (search/fixpoint.h):
- * each chooses, again and again, what it does next.
+ * case_loops.c - threads that loop forever, for the search to a fixpoint (check/search/fixpoint.h):
+ * each one chooses its next call again and again.
  *
- * What is checked without end: no record has two owners, words of records go only along their
- * edges, at rest every free record is in one place and announced. And of exact policies: who is in
- * an allocate may neither be refused nor add a page if at every moment of the call more records
- * were surely free than other threads were in an allocate. Surely free: in a page, nobody's, and
- * its free has reached memory.
+ * Checked in every state: no record has two owners, words of records change only along their edges,
+ * and at rest every free record is in one place and announced. An allocate of an exact policy may
+ * neither be refused nor add a page if, at every moment of the call, more records were surely free
+ * than other threads were in an allocate. A record is surely free if it is in a page, has no owner,
+ * and its free has reached memory.
  */
 #include "variants/magazine/magazine.h"
 #include "containers/place.h"
@@ -21,7 +21,7 @@
 
 #define HELD_MOST 2u /* records that a thread has at a time */
 
-/* ---- what is checked between two steps ---- */
+/* ---- checks between two steps ---- */
 
 static void check_words(struct pfs_case *self)
 {
@@ -34,12 +34,12 @@ static void check_words(struct pfs_case *self)
 		}
 		self->word[index] = now;
 		PFS_MACHINE_CHECK(before == UINT32_MAX || now / 4 - before / 4 <= 2,
-				  "version of record %u went from %u to %u", index, before / 4,
+				  "version of record %u changed from %u to %u", index, before / 4,
 				  now / 4);
 	}
 }
 
-/* With store buffers a free counts from when it reached memory. */
+/* With store buffers, a free counts once it has reached memory. */
 static void end_frees(struct pfs_case *self)
 {
 	for (uint32_t index = 0; index < PFS_CASE_RECORDS_MAX; index++) {
@@ -66,7 +66,7 @@ static void end_dues(struct pfs_case *self)
 	for (uint32_t id = 0; id < self->thread_count; id++)
 		takers += self->loops.takes[id];
 	for (uint32_t id = 0; id < self->thread_count; id++) {
-		if (free < takers) /* of them one is the thread itself */
+		if (free < takers) /* the takers include the thread itself */
 			self->loops.is_due[id] = 0;
 	}
 }
@@ -83,7 +83,7 @@ static bool is_at_rest(const struct pfs_case *self)
 void pfs_loops_check(void *context)
 {
 	struct pfs_case *self = context;
-	pfs_sim_quiet(); /* a thread may be the one that asks */
+	pfs_sim_quiet(); /* the caller may be a virtual thread */
 	check_words(self);
 	end_frees(self);
 	end_dues(self);
@@ -96,7 +96,8 @@ void pfs_loops_check(void *context)
 
 static bool is_exact(const struct pfs_case *self)
 {
-	/* With old values a free counts for who has learned of it: not told here. */
+	/* With old values, a free counts only for threads that know of it, which this file does
+	 * not track. */
 	return (self->variant->traits & PFS_TRAIT_EXACT) != 0 && !self->machine->model->keeps_old;
 }
 
@@ -123,7 +124,7 @@ static void take_by(struct pfs_case_thread *thread,
 		self->fulls++;
 		pfs_trace_mark(self->machine, id, "] allocate: full");
 		PFS_MACHINE_CHECK(!is_due || !is_exact(self),
-				  "full was said, and a record was free all the time");
+				  "allocate answered full although a record was free throughout");
 		return;
 	}
 	uint32_t index = index_of(self, claim.record);
@@ -148,8 +149,8 @@ static void give(struct pfs_case_thread *thread, uint32_t index)
 	struct pfs_case *self = thread->own;
 	void *record = self->loops.held[index];
 	pfs_machine_note(&self->cell[index], "given");
-	PFS_MACHINE_CHECK(self->owner[index] == thread->id + 1, "record %u freed, owned by none",
-			  index);
+	PFS_MACHINE_CHECK(self->owner[index] == thread->id + 1,
+			  "record %u is freed but has no owner", index);
 	self->owner[index] = 0;
 	self->loops.held[index] = NULL;
 	self->loops.freeing[index] = (uint8_t)(thread->id + 1);
@@ -160,7 +161,7 @@ static void give(struct pfs_case_thread *thread, uint32_t index)
 	self->loops.in_call[thread->id] = 0;
 }
 
-/* The nth record that the thread has; UINT32_MAX: it has no more. */
+/* The nth record that the thread has, or UINT32_MAX. */
 static __attribute__((noinline)) uint32_t held(const struct pfs_case_thread *thread, uint32_t nth)
 {
 	const struct pfs_case *self = thread->own;
@@ -179,7 +180,7 @@ static __attribute__((noinline)) uint32_t held_count(const struct pfs_case_threa
 	return count;
 }
 
-/* Gives any record that it has, or takes one more. */
+/* Frees the chosen one of the thread's records, or allocates one more. */
 static __attribute__((noinline)) void act(struct pfs_case_thread *thread, uint32_t chosen)
 {
 	uint32_t index = held(thread, chosen);
@@ -195,27 +196,27 @@ static void turn(struct pfs_case_thread *thread, uint32_t most)
 	act(thread, pfs_machine_choose(count + (count < most)));
 }
 
-static void loop_body(void *opaque)
+static void loop_body(struct pfs_case_thread *thread)
 {
 	for (;;)
-		turn(opaque, HELD_MOST);
+		turn(thread, HELD_MOST);
 }
 
-static void all_body(void *opaque)
+static void all_body(struct pfs_case_thread *thread)
 {
 	for (;;)
-		turn(opaque, 3);
+		turn(thread, 3);
 }
 
-static void taker_body(void *opaque)
+static void taker_body(struct pfs_case_thread *thread)
 {
 	for (;;)
-		turn(opaque, 1);
+		turn(thread, 1);
 }
 
-/* ---- rings and blocks by themselves: no thread waits, proves or adds a page ---- */
+/* ---- only rings and blocks: no thread waits, proves or adds a page ---- */
 
-/* Of the ring, of a block, or of the words; else none. */
+/* A record from the ring, a block, or the words; or none. */
 static struct pfs_claim find(struct pfs_thread *handle)
 {
 	void *record = pfs_magazine_take(handle->policy, true);
@@ -244,19 +245,19 @@ static void apart_turn(struct pfs_case_thread *thread, uint32_t most)
 	act_apart(thread, may_give ? chosen * most : 0);
 }
 
-static void owner_body(void *opaque)
+static void owner_body(struct pfs_case_thread *thread)
 {
 	for (;;)
-		apart_turn(opaque, 3);
+		apart_turn(thread, 3);
 }
 
-static void guest_body(void *opaque)
+static void guest_body(struct pfs_case_thread *thread)
 {
 	for (;;)
-		apart_turn(opaque, 1);
+		apart_turn(thread, 1);
 }
 
-/* What detach and attach do with a ring. */
+/* Does to the ring what detach and attach do. */
 static __attribute__((noinline)) void go_and_come(struct pfs_case_thread *thread)
 {
 	struct pfs_case *self = thread->own;
@@ -266,23 +267,22 @@ static __attribute__((noinline)) void go_and_come(struct pfs_case_thread *thread
 	self->loops.in_call[thread->id] = 0;
 }
 
-static void passing_body(void *opaque)
+static void passing_body(struct pfs_case_thread *thread)
 {
 	for (;;) {
 		if (pfs_machine_choose(2) == 0)
-			apart_turn(opaque, 3);
+			apart_turn(thread, 3);
 		else
-			go_and_come(opaque);
+			go_and_come(thread);
 	}
 }
 
-/* Whoever needs a page, again and again. */
-static void empty_body(void *opaque)
+/* Takes rings back, again and again, as a thread does that needs a page. */
+static void empty_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_container *container = thread->own->container;
 	for (;;) {
-		(void)pfs_machine_choose(1); /* where it is in no call */
+		(void)pfs_machine_choose(1); /* a moment outside of any call */
 		pfs_mutex_lock(&container->growth);
 		thread->own->loops.in_call[thread->id] = 1;
 		(void)pfs_magazine_take_back(container);
@@ -291,7 +291,7 @@ static void empty_body(void *opaque)
 	}
 }
 
-/* ---- pages come and go ---- */
+/* ---- pages are added and given back ---- */
 
 static void __attribute__((noinline)) pass(struct pfs_case_thread *thread)
 {
@@ -301,7 +301,7 @@ static void __attribute__((noinline)) pass(struct pfs_case_thread *thread)
 	self->loops.in_call[thread->id] = 0;
 }
 
-/* An owner finds its record by the record's address. */
+/* The owner must find its record by the record's address. */
 static void look_at_own(struct pfs_case_thread *thread)
 {
 	uint32_t index = held(thread, 0);
@@ -311,23 +311,22 @@ static void look_at_own(struct pfs_case_thread *thread)
 				  "the owner of record %u does not find it", index);
 }
 
-static void pages_body(void *opaque)
+static void pages_body(struct pfs_case_thread *thread)
 {
 	for (;;) {
 		uint32_t chosen = pfs_machine_choose(5);
 		if (chosen == 0)
-			pass(opaque);
+			pass(thread);
 		else if (chosen == 1)
-			look_at_own(opaque);
+			look_at_own(thread);
 		else
-			turn(opaque, HELD_MOST);
+			turn(thread, HELD_MOST);
 	}
 }
 
-/* In a section a record stays where it is; and whoever asks by its address gets it, or nothing. */
-static void look_body(void *opaque)
+/* In a section, a record stays where it is. A look-up by its address finds that record or none. */
+static void look_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	for (;;) {
 		uint32_t index = pfs_machine_choose(self->config.page_max);
@@ -346,7 +345,7 @@ static void look_body(void *opaque)
 
 /* ---- set-ups ---- */
 
-/* The records that the set-up keeps become the threads', HELD_MOST each. */
+/* Each thread becomes the owner of HELD_MOST records that the set-up keeps. */
 void pfs_loops_begin(struct pfs_case *self)
 {
 	for (uint32_t i = 0; i < self->kept_count; i++) {
@@ -363,117 +362,56 @@ void pfs_loops_begin(struct pfs_case *self)
 	pfs_loop_normal_begin(self);
 }
 
-/* Rings of two records, blocks of one. */
-static void depot_configure(struct pfs_case *self, struct pfs_config *config)
+/* A ring that was taken back is used again at once. */
+static void no_bypass(struct pfs_case *self, struct pfs_config *config)
 {
-	self->ring_records = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 4, 1, 1);
-}
-
-/* The same of three: who has two wants the third one's. */
-static void rings_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 3, 1, 1);
-}
-
-static void depot_fill(struct pfs_case *self)
-{
-	pfs_case_keep_all(self);
-}
-
-/* Three records, rings of two, blocks of one, which are soon used again. */
-static void apart_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	rings_configure(self, config);
+	(void)config;
 	self->bypass = 0;
 }
 
-/* The same where a block has one of them, and thread 0 the others. */
+/* A block has one of three records, and thread 0 has the others. */
 static void block_fill(struct pfs_case *self)
 {
 	pfs_case_keep_all(self);
-	for (uint32_t i = 0; i < self->kept_count; i++)
-		pfs_case_unkeep(self, i);
+	pfs_case_unkeep(self, 0, self->kept_count);
 	self->kept_count = 0;
 	pfs_case_keep(self, 2);
 }
 
-/* Pages of one record; a pass gives back what is not in use. */
-static void pages_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 1, 0, 3);
-	config->reclaim.idle_passes = 1;
-}
-
-/* Words of two records. */
-static void words_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->word_records = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 3, 1, 1);
-}
-
-/* Words of one record, and trees of two levels over them. */
-static void trees_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->word_records = 1;
-	self->room_fan = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 3, 1, 1);
-}
-
-/* One record, or two, of one word; rings of two. */
-static void one_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2;
-	self->hints = 1;
-	pfs_case_pages(config, 1, 1, 1);
-}
-
-static void pair_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	one_configure(self, config);
-	config->page_records = 2;
-}
-
 #define LOOPS (PFS_CASE_INDEX | PFS_CASE_LOOPS | PFS_CASE_APART)
+#define RINGS .ring_records = 2, .hints = 1 /* and blocks of one record */
 
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_loops[] = {
-	{ "loop_depot", "threads give and take for ever, by rings of two and blocks of one",
-	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, depot_configure, depot_fill,
-	  { loop_body, loop_body, taker_body }, NULL },
-	{ "loop_rings", "two threads take each other's last record for ever",
-	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, rings_configure, block_fill,
+	{ "loop_depot", "threads allocate and free forever, by rings of two and blocks of one",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, { PFS_CASE_PAGES(4, 1, 1), RINGS }, NULL,
+	  pfs_case_keep_all, { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_rings", "two threads take each other's last record forever", LOOPS | PFS_CASE_RINGS,
+	  2, 1, 4, { PFS_CASE_PAGES(3, 1, 1), RINGS }, NULL, block_fill,
 	  { all_body, loop_body, taker_body }, NULL },
-	{ "loop_taker", "a thread gives and takes two records for ever, another one a third",
-	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, rings_configure, depot_fill,
-	  { all_body, taker_body, taker_body }, NULL },
-	{ "loop_one", "two threads take and give the only record for ever",
-	  LOOPS, 2, 1, 4, one_configure, depot_fill,
+	{ "loop_taker", "a thread uses two records forever, and another one wants a third",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 4, { PFS_CASE_PAGES(3, 1, 1), RINGS }, NULL,
+	  pfs_case_keep_all, { all_body, taker_body, taker_body }, NULL },
+	{ "loop_one", "two threads allocate and free the only record forever", LOOPS, 2, 1, 4,
+	  { PFS_CASE_PAGES(1, 1, 1), RINGS }, NULL, pfs_case_keep_all,
 	  { taker_body, taker_body, taker_body }, NULL },
-	{ "loop_pair", "the same with two records, of which one thread may have both",
-	  LOOPS, 2, 1, 4, pair_configure, depot_fill,
+	{ "loop_pair", "the same with two records; one thread may have both", LOOPS, 2, 1, 4,
+	  { PFS_CASE_PAGES(2, 1, 1), RINGS }, NULL, pfs_case_keep_all,
 	  { loop_body, taker_body, taker_body }, NULL },
-	{ "loop_words", "two threads take and give three records of two words for ever",
-	  LOOPS, 2, 1, 4, words_configure, depot_fill,
-	  { loop_body, loop_body, taker_body }, NULL },
-	{ "loop_trees", "the same of three words, under trees of two levels",
-	  LOOPS, 2, 1, 4, trees_configure, depot_fill,
-	  { loop_body, loop_body, taker_body }, NULL },
-	{ "loop_ring", "an owner uses its ring and blocks for ever, another thread takes them back",
-	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
-	  { owner_body, empty_body, guest_body }, NULL },
-	{ "loop_passing", "the same; the owner's handle is detached and attached for ever, too",
-	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, apart_configure, block_fill,
-	  { passing_body, empty_body, guest_body }, NULL },
-	{ "loop_pages", "threads take, give and make passes for ever; a third one looks records up",
-	  LOOPS | PFS_TRAIT_RECLAIM, 2, 1, 3, pages_configure, NULL,
+	{ "loop_words", "two threads allocate and free three records of two words forever", LOOPS,
+	  2, 1, 4, { PFS_CASE_PAGES(3, 1, 1), .word_records = 2, .hints = 1 }, NULL,
+	  pfs_case_keep_all, { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_trees", "the same with three words, under trees of two levels", LOOPS, 2, 1, 4,
+	  { PFS_CASE_PAGES(3, 1, 1), .word_records = 1, .room_fan = 2, .hints = 1 }, NULL,
+	  pfs_case_keep_all, { loop_body, loop_body, taker_body }, NULL },
+	{ "loop_ring", "an owner uses its ring and blocks forever; another thread takes them back",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, { PFS_CASE_PAGES(3, 1, 1), RINGS }, no_bypass,
+	  block_fill, { owner_body, empty_body, guest_body }, NULL },
+	{ "loop_passing", "the same; the owner's handle is also detached and attached forever",
+	  LOOPS | PFS_CASE_RINGS, 2, 1, 3, { PFS_CASE_PAGES(3, 1, 1), RINGS }, no_bypass,
+	  block_fill, { passing_body, empty_body, guest_body }, NULL },
+	{ "loop_pages", "threads allocate, free and run passes forever; a third looks records up",
+	  LOOPS | PFS_TRAIT_RECLAIM, 2, 1, 3, { PFS_CASE_PAGES(1, 0, 3), RINGS }, NULL, NULL,
 	  { pages_body, pages_body, look_body }, NULL },
 	{ .name = NULL },
 };

@@ -1,27 +1,13 @@
-/* case_many.c - scenarios of batches: several records in one call. */
+/* case_many.c - scenarios of batches: calls that allocate or free several records. */
 #include "sim/cases/case_kind.h"
 
 /* ---- many: batches over pages of two words ---- */
 
-#define MANY_RECORDS 6u /* of a page, and 3 of a word: two of them by one CAS */
-#define MANY_WANTED 4u  /* of each call: more than a word */
+#define MANY_WANTED 4u /* records of a call: more than a word has */
 
-static void many_configure(struct pfs_case *self, struct pfs_config *config)
+/* Frees the last record first, so that no neighbours of the batch are neighbours in a word. */
+static void many_body(struct pfs_case_thread *thread)
 {
-	self->word_records = 3;
-	pfs_case_pages(config, MANY_RECORDS, 1, 2);
-}
-
-static void scarce_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->word_records = 3;
-	pfs_case_pages(config, MANY_RECORDS, 1, 1);
-}
-
-/* The last record first, so that no two neighbours of the batch are neighbours in a word. */
-static void many_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++) {
 		struct pfs_claim claims[MANY_WANTED];
 		void *records[MANY_WANTED];
@@ -37,7 +23,7 @@ static void many_body(void *opaque)
 	}
 }
 
-/* Two threads need 8 of 12 records at most. */
+/* Two threads need at most 8 of the 12 records. */
 static void many_finish(struct pfs_case *self)
 {
 	if (self->thread_count <= 2)
@@ -46,12 +32,12 @@ static void many_finish(struct pfs_case *self)
 
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_many[] = {
-	{ "many", "threads take and give four records a call, of pages of two words",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 0, many_configure, NULL,
-	  { many_body, many_body, many_body }, many_finish },
-	{ "many_scarce", "likewise, and there are not enough; one more takes single ones",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 0, scarce_configure, NULL,
-	  { many_body, many_body, pfs_case_churn }, NULL },
+	{ "many", "threads allocate and free four records per call; a page has two words",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 0, { PFS_CASE_PAGES(6, 1, 2), .word_records = 3 },
+	  NULL, NULL, { many_body, many_body, many_body }, many_finish },
+	{ "many_scarce", "the same with too few records; a third thread takes single ones",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1, 0, { PFS_CASE_PAGES(6, 1, 1), .word_records = 3 },
+	  NULL, NULL, { many_body, many_body, pfs_case_churn }, NULL },
 	{ .name = NULL },
 };
 /* clang-format on */

@@ -1,5 +1,5 @@
 /*
- * case_oracle.c - calls as bodies make them, each checked against the oracle, which knows every
+ * case_oracle.c - the calls that bodies make, each checked against the oracle, which knows every
  * owner.
  */
 #include "sim/cases/case_kind.h"
@@ -14,7 +14,7 @@ static uint64_t index_of(struct pfs_case_thread *thread, const void *record)
 	return index % PFS_CASE_RECORDS_MAX;
 }
 
-/* Where the clock of a call ticks: see PFS_CASE_TIMED. */
+/* A tick of the clock at the begin or end of a call: see PFS_CASE_TIMED. */
 static void tick(struct pfs_case *self, uint64_t which)
 {
 	if ((self->kind->traits & PFS_CASE_TIMED) != 0)
@@ -23,10 +23,10 @@ static void tick(struct pfs_case *self, uint64_t which)
 }
 
 /*
- * The same where an allocate ends that was not refused, and where a free begins. An answer is
- * wrong if frees had ended when its call began, and no call had begun to take what they freed:
- * history.h asks nothing else of the order of calls, for an owner knows by memory that the one
- * before him has ended. So a search of all may spare these.
+ * The same at the end of an allocate that got a record, and at the begin of a free. An answer of
+ * full is wrong if frees had ended when its call began, and no call had begun to take the freed
+ * records. history.h needs nothing else of the order of calls, because memory tells an owner that
+ * the one before it is done. So an exhaustive search may skip these ticks.
  */
 static void tick_spared(struct pfs_case *self, uint64_t which)
 {
@@ -34,7 +34,7 @@ static void tick_spared(struct pfs_case *self, uint64_t which)
 		tick(self, which);
 }
 
-/* The thread itself: bodies with several handles pass copies. */
+/* The thread itself: bodies with several handles pass copies of it. */
 static struct pfs_case_thread *self_of(struct pfs_case_thread *thread)
 {
 	return &thread->own->threads[thread->id];
@@ -67,8 +67,8 @@ static void note_refused(struct pfs_case_thread *thread)
 				 pfs_thread_status(thread->handle) == PFS_FULL);
 }
 
-/* A claim that the call returned; its call ends with the last one. As long as the record is
- * nobody's, it is in the hands of the call. */
+/* A claim that the call returned; the call ends with the last one. Until the record has an owner,
+ * it is in the hands of the call. */
 static void note_taken(struct pfs_case_thread *thread, struct pfs_claim claim, bool is_last)
 {
 	struct pfs_case *self = thread->own;
@@ -82,8 +82,8 @@ static void note_taken(struct pfs_case_thread *thread, struct pfs_claim claim, b
 	pfs_case_history_allocated(&self->history, thread->id, (uint32_t)index);
 	if (!is_last)
 		self->history.began[thread->id] = began;
-	/* Where ticks are spared, this one is: an owner then comes with the last step of its
-	 * call, and goes with a step of its own: who comes meanwhile is met. */
+	/* Skipped where ticks are: an owner then begins with the last step of its call, and ends
+	 * with a step of its own, so that the check below still sees two owners. */
 	if ((self->kind->traits & PFS_CASE_SPARING) == 0)
 		pfs_machine_note(&self->cell[index], "taken");
 	PFS_MACHINE_CHECK(self->owner[index] == 0,
@@ -134,13 +134,13 @@ void pfs_case_publish(struct pfs_case_thread *thread, struct pfs_claim claim)
 	self->version[index] = version;
 }
 
-/* Around a free, or what ends an owner's time otherwise. */
+/* Around a free, or an abandon. */
 static uint32_t begin_free(struct pfs_case_thread *thread, void *record, const char *doing)
 {
 	struct pfs_case *self = thread->own;
 	uint64_t index = index_of(thread, record);
 	pfs_machine_note(&self->cell[index], "given");
-	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu freed by thread %u, owned by none",
+	PFS_MACHINE_CHECK(self->owner[index] != 0, "record %llu, freed by thread %u, has no owner",
 			  (unsigned long long)index, thread->id);
 	set_doing(thread, doing, self_of(thread)->in_hands + 1);
 	self->owner[index] = 0;

@@ -1,4 +1,4 @@
-/* case_parts.c - what configurations, fills, bodies and ends of several cases are made of. */
+/* case_parts.c - the parts that configurations, fills, bodies and ends of several cases share. */
 #include "sim/cases/case_kind.h"
 #include "check/machine/machine.h"
 
@@ -17,58 +17,76 @@ void pfs_case_attach(struct pfs_case *self, struct pfs_thread **handle)
 		pfs_machine_fail("set-up: no handle");
 }
 
-void pfs_case_adopt(struct pfs_case *self, void *record)
+void *pfs_case_keep_by(struct pfs_case *self, struct pfs_thread *handle)
 {
-	uint64_t index = pfs_index(self->setup, record) % PFS_CASE_RECORDS_MAX;
-	self->owner[index] = SETUP_OWNER + 1;
-	self->version[index] = pfs_version(record);
-	self->kept[self->kept_count++] = record;
-}
-
-static void keep_one(struct pfs_case *self)
-{
-	struct pfs_claim claim = pfs_allocate(self->setup);
+	struct pfs_claim claim = { .record = NULL };
+	if (handle != NULL)
+		claim = pfs_allocate(handle);
 	if (claim.record == NULL) {
 		pfs_machine_fail("set-up: no record");
-		return;
+		return NULL;
 	}
-	pfs_publish(self->setup, claim);
-	pfs_case_adopt(self, claim.record);
+	pfs_publish(handle, claim);
+	uint64_t index = pfs_index(self->setup, claim.record) % PFS_CASE_RECORDS_MAX;
+	self->owner[index] = SETUP_OWNER + 1;
+	self->version[index] = pfs_version(claim.record);
+	self->kept[self->kept_count++] = claim.record;
+	return claim.record;
 }
 
 void pfs_case_keep(struct pfs_case *self, uint32_t count)
 {
 	while (count-- > 0)
-		keep_one(self);
+		(void)pfs_case_keep_by(self, self->setup);
 }
 
-/* Free the kept record of an index again; the order of fill differs between policies. */
-void pfs_case_unkeep(struct pfs_case *self, uint64_t index)
+/* The place of the kept record of an index: policies keep them in different orders. Or NULL. */
+static void **kept_place(struct pfs_case *self, struct pfs_thread *handle, uint64_t index)
 {
 	for (uint32_t i = 0; i < self->kept_count; i++) {
-		if (self->kept[i] == NULL || pfs_index(self->setup, self->kept[i]) != index)
-			continue;
-		pfs_free(self->setup, self->kept[i]);
-		self->owner[index] = 0;
-		self->kept[i] = NULL;
-		return;
+		if (self->kept[i] != NULL && pfs_index(handle, self->kept[i]) == index)
+			return &self->kept[i];
 	}
-	pfs_machine_fail("set-up: no record of index %llu", (unsigned long long)index);
+	return NULL;
+}
+
+void pfs_case_unkeep_by(struct pfs_case *self, struct pfs_thread *handle, void *record)
+{
+	uint64_t index = pfs_index(self->setup, record);
+	void **place = kept_place(self, self->setup, index);
+	if (place != NULL)
+		*place = NULL;
+	pfs_free(handle, record);
+	self->owner[index % PFS_CASE_RECORDS_MAX] = 0;
+}
+
+void pfs_case_unkeep(struct pfs_case *self, uint64_t first, uint64_t end)
+{
+	for (uint64_t index = first; index < end && !pfs_case_has_failed(self); index++) {
+		void **place = kept_place(self, self->setup, index);
+		if (place != NULL)
+			pfs_case_unkeep_by(self, self->setup, *place);
+		else
+			pfs_machine_fail("set-up: no record of index %llu",
+					 (unsigned long long)index);
+	}
 }
 
 void pfs_case_give_kept(struct pfs_case_thread *thread, uint64_t index)
 {
-	struct pfs_case *self = thread->own;
-	for (uint32_t i = 0; i < self->kept_count; i++) {
-		void *record = self->kept[i];
-		if (record == NULL || pfs_index(thread->handle, record) != index)
-			continue;
-		self->kept[i] = NULL;
-		pfs_case_stamp(
-			(struct pfs_claim){ .record = record, .dirty_word = (uint32_t)index });
-		pfs_case_give(thread, record);
+	void **place = kept_place(thread->own, thread->handle, index);
+	if (place == NULL)
 		return;
-	}
+	void *record = *place;
+	*place = NULL;
+	pfs_case_stamp((struct pfs_claim){ .record = record, .dirty_word = (uint32_t)index });
+	pfs_case_give(thread, record);
+}
+
+void pfs_case_give_range(struct pfs_case_thread *thread, uint64_t first, uint64_t end)
+{
+	for (uint64_t index = first; index < end; index++)
+		pfs_case_give_kept(thread, index);
 }
 
 void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
@@ -76,8 +94,20 @@ void pfs_case_expect_pages(struct pfs_case *self, uint32_t pages)
 	struct pfs_counts counts;
 	pfs_container_counts(self->container, &counts);
 	if (counts.pages != pages)
-		pfs_machine_fail("set-up: %llu pages, and not %u", (unsigned long long)counts.pages,
-				 pages);
+		pfs_machine_fail("set-up: %llu pages instead of %u",
+				 (unsigned long long)counts.pages, pages);
+}
+
+void pfs_case_expect_full(struct pfs_case *self)
+{
+	if (!pfs_case_has_failed(self) && pfs_allocate(self->setup).record != NULL)
+		pfs_machine_fail("set-up: a record is still free");
+}
+
+void pfs_case_attach_extras(struct pfs_case *self, uint32_t count)
+{
+	while (count-- > 0)
+		(void)pfs_case_attach_extra(self);
 }
 
 struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)
@@ -89,8 +119,6 @@ struct pfs_thread *pfs_case_attach_extra(struct pfs_case *self)
 	return handle;
 }
 
-/* As users do: the owner writes its record without atomics, and whoever frees it reads that
- * back. The machine looks for data races on these bytes. */
 void pfs_case_stamp(struct pfs_claim claim)
 {
 	uint64_t *bytes = claim.record;
@@ -101,7 +129,7 @@ void pfs_case_stamp(struct pfs_claim claim)
 void pfs_case_check_stamp(void *record)
 {
 	uint64_t *bytes = record;
-	PFS_MACHINE_CHECK(bytes[1] == ~bytes[0], "a record's bytes are not those of its owner");
+	PFS_MACHINE_CHECK(bytes[1] == ~bytes[0], "a record does not hold its owner's bytes");
 	bytes[1] = 0;
 }
 
@@ -116,14 +144,25 @@ void *pfs_case_take_and_stamp(struct pfs_case_thread *thread)
 	return claim.record;
 }
 
-void pfs_case_take_one(void *opaque)
+void pfs_case_take_one(struct pfs_case_thread *thread)
 {
-	(void)pfs_case_take_and_stamp(opaque);
+	(void)pfs_case_take_and_stamp(thread);
 }
 
-void pfs_case_churn(void *opaque)
+void pfs_case_take_two(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
+	pfs_case_take_one(thread);
+	pfs_case_take_one(thread);
+}
+
+void pfs_case_pass(struct pfs_case_thread *thread)
+{
+	(void)pfs_reclaim_pass(thread->handle);
+	(void)pfs_reclaim_pass(thread->handle);
+}
+
+void pfs_case_churn(struct pfs_case_thread *thread)
+{
 	while (thread->operations < thread->own->operations) {
 		void *record = pfs_case_take_and_stamp(thread);
 		if (record == NULL)
@@ -145,6 +184,21 @@ void pfs_case_exact_refuses_nobody(struct pfs_case *self)
 {
 	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0)
 		pfs_case_nobody_refused(self);
+}
+
+void pfs_case_exact_grants_first(struct pfs_case *self)
+{
+	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->threads[0].refused != 0)
+		pfs_machine_fail("thread 0 was refused although a record was free throughout");
+}
+
+void pfs_case_pages_added(struct pfs_case *self, uint64_t most, const char *reason)
+{
+	struct pfs_counts counts;
+	pfs_container_counts(self->container, &counts);
+	if (counts.growths > most)
+		pfs_machine_fail("%llu pages added, %s", (unsigned long long)counts.growths,
+				 reason);
 }
 
 void pfs_case_keep_all(struct pfs_case *self)

@@ -1,12 +1,12 @@
 /*
- * case_read.c - scenarios of readers: optimistic reads, sections, look-ups, walks; and threads
- * that come.
+ * case_read.c - scenarios of readers: optimistic reads, sections, look-ups, walks, and threads
+ * that attach.
  */
 #include "sim/cases/case_kind.h"
 
 /* ---- lookup: readers in sections ---- */
 
-/* Both halves of a record carry the version that it will be published with. */
+/* Both halves of a record hold the version with which it will be published. */
 static void write_record(struct pfs_claim claim)
 {
 	uint64_t number = (uint64_t)claim.dirty_word / 4 + 1;
@@ -14,9 +14,8 @@ static void write_record(struct pfs_claim claim)
 	pfs_bytes_store(claim.record, bytes, sizeof(bytes));
 }
 
-static void rewrite_body(void *opaque)
+static void rewrite_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++) {
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
@@ -49,56 +48,38 @@ static void read_one(struct pfs_case_thread *thread, uint64_t index)
 	pfs_leave(thread->handle);
 }
 
-static void read_body(void *opaque)
+static void read_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++)
 		read_one(thread, thread->operations % 2);
 }
 
-static void read_configure(struct pfs_case *self, struct pfs_config *config)
+/* Frees a record of the set-up while a reader looks at it, then runs passes. */
+static void free_and_pass_body(struct pfs_case_thread *thread)
 {
-	(void)self;
-	pfs_case_pages(config, 1, 1, 2);
-}
-
-static void section_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	(void)self;
-	pfs_case_pages(config, 1, 0, 2);
-}
-
-/* The record that the set-up made is freed while a reader looks at it; then passes. */
-static void free_and_pass_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	for (uint32_t i = 0; i < self->kept_count; i++) {
 		if (self->kept[i] != NULL && pfs_index(thread->handle, self->kept[i]) == 1)
 			pfs_case_give(thread, self->kept[i]);
 	}
-	(void)pfs_reclaim_pass(thread->handle);
-	(void)pfs_reclaim_pass(thread->handle);
+	pfs_case_pass(thread);
 }
 
-static void read_last_body(void *opaque)
+static void read_last_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++)
 		read_one(thread, 1);
 }
 
-static void lookup_body(void *opaque)
+static void lookup_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	for (; thread->operations < thread->own->operations; thread->operations++)
 		(void)pfs_lookup(thread->handle, 1);
 }
 
-/* The same by the record's address: it is nobody's when the page has gone. */
-static void address_body(void *opaque)
+/* The same by the record's address, which belongs to no record once the page is gone. */
+static void address_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	const char *last = pfs_lookup(thread->handle, 1);
 	for (; last != NULL && thread->operations < self->operations; thread->operations++) {
@@ -112,24 +93,17 @@ static void address_body(void *opaque)
 static void section_fill(struct pfs_case *self)
 {
 	pfs_case_keep(self, 2);
-	for (uint32_t i = 0; i < 2 && self->machine->run.end == PFS_END_DONE; i++) {
+	for (uint32_t i = 0; i < 2 && !pfs_case_has_failed(self); i++) {
 		uint64_t number = pfs_version(self->kept[i]);
 		uint64_t bytes[2] = { number, number };
 		pfs_bytes_store(self->kept[i], bytes, sizeof(bytes));
 	}
 }
 
-/* ---- walk: past a page that goes ---- */
+/* ---- walk: past a page that is given back ---- */
 
-static void walk_configure(struct pfs_case *self, struct pfs_config *config)
+static void walk_body(struct pfs_case_thread *thread)
 {
-	(void)self;
-	pfs_case_pages(config, 1, 0, 3);
-}
-
-static void walk_body(void *opaque)
-{
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	struct pfs_walk walk;
 	pfs_walk_begin(&walk, thread->handle, PFS_WALK_LIVE);
@@ -138,23 +112,21 @@ static void walk_body(void *opaque)
 	pfs_walk_end(&walk);
 }
 
-/* Records 0 and 2 were live all the while. */
+/* Records 0 and 2 were live throughout; record 1 was freed. */
 static void walk_finish(struct pfs_case *self)
 {
 	for (uint32_t index = 0; index < 3; index++) {
 		uint32_t visits = self->visits[index];
 		if (index == 1 ? visits > 1 : visits != 1)
-			pfs_machine_fail("the walk visited record %u %u times, live all the while",
-					 index, visits);
+			pfs_machine_fail("the walk visited record %u %u times", index, visits);
 	}
 }
 
-/* ---- newhandle: a reader that nobody knew when the page went ---- */
+/* ---- newhandle: a reader that attaches after the page was given back ---- */
 
-/* What the thread does here it does with a handle that it attaches first. */
-static void attach_and_read_body(void *opaque)
+/* Reads by a handle that it attaches first. */
+static void attach_and_read_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case_thread fresh = *thread;
 	thread->operations++;
 	if (pfs_thread_attach(thread->own->container, &fresh.handle) != PFS_OK)
@@ -163,16 +135,15 @@ static void attach_and_read_body(void *opaque)
 	pfs_thread_detach(fresh.handle);
 }
 
-/* ---- mapped: whoever has a record of a new page finds it by its address ---- */
+/* ---- mapped: the owner of a record of a new page finds it by its address ---- */
 
 static void mapped_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	pfs_case_pages(config, self->thread_count, 0, 2);
+	config->page_records = self->thread_count;
 }
 
-static void mapped_body(void *opaque)
+static void mapped_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	void *record = pfs_case_take_and_stamp(thread);
 	PFS_MACHINE_CHECK(record == NULL || pfs_owns(thread->handle, record),
 			  "thread %u does not find its own record by its address", thread->id);
@@ -181,24 +152,25 @@ static void mapped_body(void *opaque)
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_reading[] = {
 	{ "read", "optimistic reads while records are written", PFS_CASE_INDEX, 2, 2, 0,
-	  read_configure, NULL, { read_body, rewrite_body, rewrite_body }, NULL },
+	  { PFS_CASE_PAGES(1, 1, 2) }, NULL, NULL, { read_body, rewrite_body, rewrite_body },
+	  NULL },
 	{ "section", "a reader in a section while its page is given back", PFS_CASE_RECLAIM, 2, 1,
-	  0, section_configure, section_fill,
+	  0, { PFS_CASE_PAGES(1, 0, 2) }, NULL, section_fill,
 	  { read_last_body, free_and_pass_body, rewrite_body }, NULL },
 	{ "lookup", "a look-up while its page is given back", PFS_CASE_RECLAIM, 2, 2, 0,
-	  section_configure, section_fill, { lookup_body, free_and_pass_body, pfs_case_churn },
-	  NULL },
-	{ "address", "look-ups by an address while its page is given back", PFS_CASE_RECLAIM, 2, 2,
-	  0, section_configure, section_fill,
+	  { PFS_CASE_PAGES(1, 0, 2) }, NULL, section_fill,
+	  { lookup_body, free_and_pass_body, pfs_case_churn }, NULL },
+	{ "address", "look-ups by address while the page is given back", PFS_CASE_RECLAIM, 2, 2, 0,
+	  { PFS_CASE_PAGES(1, 0, 2) }, NULL, section_fill,
 	  { address_body, free_and_pass_body, pfs_case_churn }, NULL },
 	{ "walk", "a walk past a page that is given back", PFS_CASE_RECLAIM, 2, 1, 0,
-	  walk_configure, pfs_case_keep_all, { walk_body, free_and_pass_body, pfs_case_churn },
-	  walk_finish },
-	{ "newhandle", "a thread attaches and reads while the page is given back",
-	  PFS_CASE_RECLAIM, 2, 1, 2, section_configure, section_fill,
+	  { PFS_CASE_PAGES(1, 0, 3) }, NULL, pfs_case_keep_all,
+	  { walk_body, free_and_pass_body, pfs_case_churn }, walk_finish },
+	{ "newhandle", "a thread attaches and reads while the page is given back", PFS_CASE_RECLAIM,
+	  2, 1, 2, { PFS_CASE_PAGES(1, 0, 2) }, NULL, section_fill,
 	  { attach_and_read_body, free_and_pass_body, pfs_case_churn }, NULL },
 	{ "mapped", "threads find their records of a new page by address", PFS_CASE_INDEX, 2, 1, 0,
-	  mapped_configure, NULL, { mapped_body, mapped_body, mapped_body }, NULL },
+	  { .most = 2 }, mapped_configure, NULL, { mapped_body, mapped_body, mapped_body }, NULL },
 	{ .name = NULL },
 };
 /* clang-format on */

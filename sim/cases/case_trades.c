@@ -1,13 +1,12 @@
 /*
- * case_trades.c - scenarios in which some record is free all the time, and
- * never where a proof looks; and of a page that leaves a tree while a free is
- * on its way to it.
+ * case_trades.c - scenarios in which some record is always free, but never where a proof looks; and
+ * one in which a page leaves a tree while a free raises it.
  */
 #include "check/machine/atomic_backend.h"
 #include "sim/cases/case_kind.h"
 
 #define SIDES 2u
-#define HOLD 120u /* steps, times operations: a proof has time between two trades */
+#define HOLD 120u /* steps for each operation: a proof has time between two trades */
 
 static void *take_one(struct pfs_case_thread *thread)
 {
@@ -24,43 +23,25 @@ static void hold(struct pfs_case_thread *thread)
 		pfs_machine_note(&thread->operations, "in use");
 }
 
-/* A record of a page of a node, by a handle there. */
-static void keep_by(struct pfs_case *self, struct pfs_thread *handle)
-{
-	struct pfs_claim claim = { .record = NULL };
-	if (handle != NULL)
-		claim = pfs_allocate(handle);
-	if (claim.record == NULL) {
-		pfs_machine_fail("set-up: no record");
-		return;
-	}
-	pfs_publish(handle, claim);
-	pfs_case_adopt(self, claim.record);
-}
-
-/* ---- swap: of the records of two nodes one is free, and the other node's path
- * is cleared ---- */
+/* ---- swap: a record of one of two nodes is free, and the other node's path is cleared ---- */
 
 static void nodes_configure(struct pfs_case *self, struct pfs_config *config)
 {
-	self->room_fan = 2;
-	self->word_records = 2;
-	pfs_case_pages(config, 2, 0, 2);
+	(void)config;
 	self->machine->setup.node_count = 2;
 	self->machine->aside.node = 0;
 }
 
-/* A page on each node, and a handle that remembers its word. One record is free. */
-static void fill_nodes(struct pfs_case *self, uint64_t free_one)
+/* A page on each node, and a handle that remembers its word. Record `free` is free. */
+static void fill_nodes(struct pfs_case *self, uint64_t free)
 {
 	for (uint32_t node = 0; node < SIDES; node++) {
 		self->machine->aside.node = node;
 		struct pfs_thread *handle = pfs_case_attach_extra(self);
-		for (uint32_t i = 0; i < 2 && self->machine->run.end == PFS_END_DONE; i++)
-			keep_by(self, handle);
+		for (uint32_t i = 0; i < 2 && !pfs_case_has_failed(self); i++)
+			(void)pfs_case_keep_by(self, handle);
 	}
-	if (self->machine->run.end == PFS_END_DONE)
-		pfs_case_unkeep(self, free_one);
+	pfs_case_unkeep(self, free, free + 1);
 }
 
 static void swap_fill(struct pfs_case *self)
@@ -69,14 +50,13 @@ static void swap_fill(struct pfs_case *self)
 }
 
 /*
- * Gives both records of a side, takes the free one of the other, and one more:
- * that search finds the other side empty, and clears it. So the free one has
- * changed sides, and it never was the only one that was given; and so on, to
- * and fro.
+ * Frees both records of one side, takes the free record of the other side, and searches there
+ * again: that search finds the other side empty, clears it, and takes a record of the first side.
+ * So the free record has changed sides, and it was never the only one that was freed. Then the same
+ * in the other direction.
  */
-static void swap_body(void *opaque)
+static void swap_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	struct pfs_case_thread by[SIDES] = { pfs_case_by_extra(thread, 0),
 					     pfs_case_by_extra(thread, 1) };
@@ -93,14 +73,7 @@ static void swap_body(void *opaque)
 	}
 }
 
-/* Thread 0 asks. */
-static void swap_finish(struct pfs_case *self)
-{
-	if ((self->variant->traits & PFS_TRAIT_EXACT) != 0 && self->threads[0].refused != 0)
-		pfs_machine_fail("thread 0 was refused, and a record was free all the time");
-}
-
-/* ---- nodes: of two nodes' records one is always free ---- */
+/* ---- nodes: a record of one of two nodes is always free ---- */
 
 static void nodes_fill(struct pfs_case *self)
 {
@@ -108,12 +81,11 @@ static void nodes_fill(struct pfs_case *self)
 }
 
 /*
- * Trades record 2 for record 0, and back. Then record 1 is free as well; it wants one, and meets
- * the empty node first. What it leaves is free to the end.
+ * Trades record 2 for record 0, and back. Then it also frees record 1 and wants a record, and meets
+ * the empty node first. The record that it leaves stays free to the end.
  */
-static void nodes_body(void *opaque)
+static void nodes_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case_thread near = pfs_case_by_extra(thread, 0);
 	struct pfs_case_thread far = pfs_case_by_extra(thread, 1);
 	pfs_case_give_kept(&far, 2);
@@ -128,31 +100,20 @@ static void nodes_body(void *opaque)
 	pfs_case_take_one(thread);
 }
 
-/* ---- ring_swap: likewise, of two rings ---- */
+/* ---- ring_swap: the same with two rings ---- */
 
-static void ring_swap_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->ring_records = 2; /* a ring that was taken back is soon open again */
-	pfs_case_pages(config, 1, 0, 2);
-}
-
-/* Thread 1 has two handles, and record 0; record 1 lies with the second one. */
+/* Thread 1 has two handles and record 0; record 1 is in the ring of the second handle. */
 static void ring_swap_fill(struct pfs_case *self)
 {
 	for (uint32_t i = 0; i < SIDES; i++)
-		keep_by(self, pfs_case_attach_extra(self));
-	if (self->machine->run.end != PFS_END_DONE)
-		return;
-	if (pfs_allocate(self->setup).record != NULL)
-		pfs_machine_fail("set-up: a record too many");
-	pfs_free(self->extra[1], self->kept[1]);
-	self->owner[pfs_index(self->setup, self->kept[1])] = 0;
-	self->kept[1] = NULL;
+		(void)pfs_case_keep_by(self, pfs_case_attach_extra(self));
+	pfs_case_expect_full(self);
+	if (!pfs_case_has_failed(self))
+		pfs_case_unkeep_by(self, self->extra[1], self->kept[1]);
 }
 
-static void ring_swap_body(void *opaque)
+static void ring_swap_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	struct pfs_case *self = thread->own;
 	struct pfs_case_thread by[SIDES] = { pfs_case_by_extra(thread, 0),
 					     pfs_case_by_extra(thread, 1) };
@@ -166,30 +127,17 @@ static void ring_swap_body(void *opaque)
 
 /* ---- leaves: a free raises the tree that its page leaves ---- */
 
-static void leaves_configure(struct pfs_case *self, struct pfs_config *config)
-{
-	self->room_fan = 2;
-	self->word_records = 1;
-	pfs_case_pages(config, 1, 0, 2);
-	config->reclaim.idle_passes = 100; /* marks change, no page goes */
-}
-
-/* All in use. Page 1 drains, and its path alone is raised: a pass marks it as
- * kept. */
+/* All records are in use. Page 1 drains, and only its path is raised: a pass marks it as kept. */
 static void leaves_fill(struct pfs_case *self)
 {
-	for (uint32_t turn = 0; turn < 2; turn++) {
-		pfs_case_keep(self, turn == 0 ? 2 : 1);
-		if (self->machine->run.end == PFS_END_DONE && turn != 0 &&
-		    pfs_allocate(self->setup).record != NULL)
-			pfs_machine_fail("set-up: a record too many");
-		if (self->machine->run.end == PFS_END_DONE)
-			pfs_case_unkeep(self, 1);
-		if (self->machine->run.end == PFS_END_DONE && turn == 0)
-			(void)pfs_reclaim_pass(self->setup);
-	}
-	if (self->machine->run.end == PFS_END_DONE)
-		pfs_case_keep(self, 1);
+	pfs_case_keep(self, 2);
+	pfs_case_unkeep(self, 1, 2);
+	if (!pfs_case_has_failed(self))
+		(void)pfs_reclaim_pass(self->setup);
+	pfs_case_keep(self, 1);
+	pfs_case_expect_full(self);
+	pfs_case_unkeep(self, 1, 2);
+	pfs_case_keep(self, 1);
 }
 
 static bool is_past(uint64_t turn, uint64_t first)
@@ -197,7 +145,7 @@ static bool is_past(uint64_t turn, uint64_t first)
 	return turn >= first;
 }
 
-/* One after the other, and nobody learns by it what the others did. */
+/* The threads take turns. This orders them, but tells no thread what the others did. */
 static void await_turn(struct pfs_case_thread *thread, uint64_t turn)
 {
 	struct pfs_case *self = thread->own;
@@ -211,18 +159,16 @@ static void end_turn(struct pfs_case_thread *thread)
 	thread->operations++;
 }
 
-static void leaves_pass_body(void *opaque)
+static void leaves_pass_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	(void)pfs_reclaim_pass(thread->handle);
 	end_turn(thread);
 }
 
-/* It is refused, and clears the tree that the page came to. Then it may not be.
- */
-static void leaves_take_body(void *opaque)
+/* Its first search is refused, and clears the tree to which the page came. The second may not be
+ * refused. */
+static void leaves_take_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	await_turn(thread, 1);
 	(void)take_one(thread);
 	end_turn(thread);
@@ -230,50 +176,36 @@ static void leaves_take_body(void *opaque)
 	(void)take_one(thread);
 }
 
-/* It may read an old mark, and raise the tree that the page has left. */
-static void leaves_give_body(void *opaque)
+/* May read an old mark and raise the tree that the page has left. */
+static void leaves_give_body(struct pfs_case_thread *thread)
 {
-	struct pfs_case_thread *thread = opaque;
 	await_turn(thread, 2);
 	pfs_case_give_kept(thread, 1);
 	end_turn(thread);
 }
 
+#define NODES                                                             \
+	{                                                                 \
+		PFS_CASE_PAGES(2, 0, 2), .room_fan = 2, .word_records = 2 \
+	}
+
 /* clang-format off */
 const struct pfs_case_kind pfs_cases_trades[] = {
-	{ "nodes", "of the records of two nodes one is free", PFS_CASE_INDEX | PFS_CASE_TIMED, 2,
-	  1, 2, nodes_configure, nodes_fill, { pfs_case_churn, nodes_body, nodes_body }, NULL },
-	{ "ring_swap",
-	  "a thread trades records of two rings: one is free all the time",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_APART,
-	  2,
-	  2,
-	  2,
-	  ring_swap_configure,
-	  ring_swap_fill,
-	  { pfs_case_churn, ring_swap_body, ring_swap_body },
-	  swap_finish },
-	{ "leaves",
-	  "a free raises the tree that its page leaves",
-	  PFS_CASE_RECLAIM | PFS_CASE_TIMED | PFS_CASE_SPARING | PFS_CASE_TURNS,
-	  3,
-	  1,
-	  3,
-	  leaves_configure,
-	  leaves_fill,
-	  { leaves_give_body, leaves_pass_body, leaves_take_body },
-	  NULL },
-	{ "swap",
-	  "a thread trades records of two nodes, and clears: one is free all the "
-	  "time",
-	  PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_APART,
-	  2,
-	  2,
-	  2,
-	  nodes_configure,
-	  swap_fill,
-	  { pfs_case_churn, swap_body, swap_body },
-	  swap_finish },
+	{ "nodes", "one of the records of two nodes is free", PFS_CASE_INDEX | PFS_CASE_TIMED, 2, 1,
+	  2, NODES, nodes_configure, nodes_fill, { pfs_case_churn, nodes_body, nodes_body }, NULL },
+	/* rings of two: a ring that was taken back is soon open again */
+	{ "ring_swap", "a thread trades records of two rings: one is always free",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_APART, 2, 2, 2,
+	  { PFS_CASE_PAGES(1, 0, 2), .ring_records = 2 }, NULL, ring_swap_fill,
+	  { pfs_case_churn, ring_swap_body, ring_swap_body }, pfs_case_exact_grants_first },
+	/* marks change, no page goes */
+	{ "leaves", "a free raises the tree that its page leaves",
+	  PFS_CASE_RECLAIM | PFS_CASE_TIMED | PFS_CASE_SPARING | PFS_CASE_TURNS, 3, 1, 3,
+	  { PFS_CASE_PAGES(1, 0, 2), .idle_passes = 100, .room_fan = 2, .word_records = 1 }, NULL,
+	  leaves_fill, { leaves_give_body, leaves_pass_body, leaves_take_body }, NULL },
+	{ "swap", "a thread trades records of two nodes, and clears paths: one is always free",
+	  PFS_CASE_INDEX | PFS_CASE_TIMED | PFS_CASE_APART, 2, 2, 2, NODES, nodes_configure,
+	  swap_fill, { pfs_case_churn, swap_body, swap_body }, pfs_case_exact_grants_first },
 	{ .name = NULL },
 };
 /* clang-format on */

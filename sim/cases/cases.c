@@ -12,7 +12,7 @@
 #include "check/search/states.h"
 #include "check/machine/trace.h"
 
-/* Between two steps: every word went along an edge of pfs_lock, and no version fell. */
+/* Between two steps: words change only along the edges of pfs_lock, and no version falls. */
 static void check_words(void *context)
 {
 	struct pfs_case *self = context;
@@ -26,7 +26,7 @@ static void check_words(void *context)
 			pfs_case_history_page(&self->history, self->machine, index / records,
 					      published);
 		if (!published)
-			continue; /* the versions go on where the index is used again */
+			continue; /* versions continue when the index is reused */
 		self->word[index] = now;
 		if (before == UINT32_MAX || before == now)
 			continue;
@@ -55,6 +55,40 @@ static bool loops(const struct pfs_case *self)
 	return (self->kind->traits & PFS_CASE_LOOPS) != 0;
 }
 
+static uint32_t or_default(uint32_t given, uint32_t usual)
+{
+	return given != 0 ? given : usual;
+}
+
+/* The container as the case wants it. */
+static void shape(struct pfs_case *self)
+{
+	const struct pfs_case_shape *shape = &self->kind->shape;
+	pfs_case_pages(&self->config, shape->records, shape->made, shape->most);
+	self->config.reclaim = (struct pfs_reclaim_config){
+		.headroom_percent = 0, .idle_passes = or_default(shape->idle_passes, 1)
+	};
+	self->word_records = or_default(shape->word_records, PFS_SIM_WORD_RECORDS);
+	self->room_fan = or_default(shape->room_fan, PFS_SIM_ROOM_FAN);
+	self->ring_records = or_default(shape->ring_records, PFS_SIM_RING_RECORDS);
+	self->hints = or_default(shape->hints, PFS_SIM_HINTS);
+	self->bypass = PFS_SIM_BYPASS;
+	if (self->kind->configure != NULL)
+		self->kind->configure(self, &self->config);
+	pfs_sim_word_records_set(self->word_records);
+	pfs_sim_room_fan_set(self->room_fan);
+	pfs_sim_ring_records_set(self->ring_records);
+	pfs_sim_hints_set(self->hints);
+	pfs_sim_bypass_set(self->bypass < self->ring_records ? self->bypass : self->ring_records);
+	pfs_sim_proof_looks_set(1); /* then it waits: each further look is one more schedule */
+}
+
+static void run_body(void *opaque)
+{
+	struct pfs_case_thread *thread = opaque;
+	thread->own->kind->bodies[thread->id < 2 ? thread->id : 2](thread);
+}
+
 static void setup(struct pfs_machine *machine, void *context)
 {
 	struct pfs_case *self = context;
@@ -71,20 +105,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	self->config.bare_words = self->bare_words;
 	self->config.full_flags = self->full_flags;
 	self->config.owner_fences = self->owner_fences;
-	self->config.reclaim = (struct pfs_reclaim_config){ .headroom_percent = 0,
-							    .idle_passes = 1 };
-	self->word_records = PFS_SIM_WORD_RECORDS;
-	self->room_fan = PFS_SIM_ROOM_FAN;
-	self->ring_records = PFS_SIM_RING_RECORDS;
-	self->hints = PFS_SIM_HINTS;
-	self->bypass = PFS_SIM_BYPASS;
-	self->kind->configure(self, &self->config);
-	pfs_sim_word_records_set(self->word_records);
-	pfs_sim_room_fan_set(self->room_fan);
-	pfs_sim_ring_records_set(self->ring_records);
-	pfs_sim_hints_set(self->hints);
-	pfs_sim_bypass_set(self->bypass < self->ring_records ? self->bypass : self->ring_records);
-	pfs_sim_proof_looks_set(1); /* once, and then it waits: each look is a schedule more */
+	shape(self);
 	memset(self->owner, 0, sizeof(self->owner));
 	memset(self->version, 0, sizeof(self->version));
 	memset(self->word, 0xFF, sizeof(self->word));
@@ -115,14 +136,13 @@ static void setup(struct pfs_machine *machine, void *context)
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		self->threads[id] = (struct pfs_case_thread){ .own = self, .id = id };
 		pfs_case_attach(self, &self->threads[id].handle);
-		(void)pfs_machine_spawn(machine, 0, self->kind->bodies[id < 2 ? id : 2],
-					&self->threads[id]);
+		(void)pfs_machine_spawn(machine, 0, run_body, &self->threads[id]);
 	}
 	if (loops(self) && machine->run.end == PFS_END_DONE)
 		pfs_loops_begin(self);
 }
 
-/* All is over: what nobody owns is FREE, what somebody owns is ALLOCATED; no page leaked. */
+/* At the end, owned records are ALLOCATED, all others are FREE, and no page has leaked. */
 static void check_end(struct pfs_case *self)
 {
 	struct pfs_probe_states states;
@@ -154,7 +174,7 @@ static void check_end(struct pfs_case *self)
 				 (unsigned long long)counts.pages_waiting);
 }
 
-/* All that the oracle and the bodies keep of an execution. */
+/* The state of the oracle and the bodies in one execution. */
 static uint64_t known(struct pfs_machine *machine, void *context)
 {
 	const struct pfs_case *self = context;
@@ -270,18 +290,18 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 	if (kind == NULL)
 		return "no such scenario";
 	if ((variant->traits & PFS_TRAIT_C11) == 0)
-		return "the machine sees only C11 atomics, which this policy is not made of";
+		return "the machine sees only C11 atomics, which this policy does not use";
 	if ((~variant->traits & kind->traits & ~PFS_CASE_OWN_TRAITS) != 0)
-		return "it needs what this policy can't do (reclaim, or records by index)";
+		return "it needs what this policy lacks (reclaim, or records by index)";
 	if ((kind->traits & PFS_CASE_RINGS) != 0 && !pfs_case_heeds_fences(variant))
-		return "it is about rings of free records, which this policy has not";
+		return "it is about rings of free records, which this policy does not have";
 	self->kind = kind;
 	self->variant = variant;
 	self->thread_count = kind->threads;
 	self->thread_max = kind->threads_max != 0 ? kind->threads_max : PFS_CASE_THREADS_MAX;
 	self->operations = kind->operations;
 	if (name[length] != '\0' && !pfs_case_read_calls(self, name + length + 1))
-		return "its calls must be words of g and t, one for each thread, as in gtt,tg";
+		return "its calls must be one word of g and t for each thread, as in gtt,tg";
 	*scenario = (struct pfs_scenario){ .name = kind->name,
 					   .setup = setup,
 					   .finish = finish,

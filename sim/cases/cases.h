@@ -1,12 +1,12 @@
 /*
- * cases.h - small scenarios over one container, with an oracle that knows every owner.
+ * cases.h - small scenarios on one container, with an oracle that knows every owner.
  *
- * Checked on every schedule of every case: no record has two owners. None is lost (each is FREE or
- * owned, and at the end all are FREE that should be). The words change only along the edges of
- * pfs_lock and versions never fall, even if a page was given back and its index used again. At rest
- * each free record is in exactly one place, and announced (balance.h). There is no access to a page
- * that was given back, no deadlock and no panic. The calls are linearizable by the clock, answers
- * of full and pages added by an exact policy included. Each case adds its own checks.
+ * Checked on every schedule of every case: no record has two owners, and none is lost (each is FREE
+ * or owned, and at the end FREE if nothing owns it). Words change only along the edges of pfs_lock,
+ * and versions never fall, even if a page was given back and its index is reused. At rest each free
+ * record is in exactly one place, and announced (balance.h). No access goes to a page that was
+ * given back, and there is no deadlock and no panic. The calls are linearizable by the clock,
+ * including answers of full and pages added by an exact policy. Each case adds its own checks.
  */
 #ifndef PFS_SIM_CASES_H
 #define PFS_SIM_CASES_H
@@ -29,13 +29,13 @@ struct pfs_case {
 	const struct pfs_variant *variant;
 	uint32_t thread_count;
 	uint32_t thread_max; /* most for which the case makes sense */
-	uint32_t operations; /* of each thread, if the case leaves that open */
+	uint32_t operations; /* of each thread, if the case uses it */
 	char calls[PFS_CASE_THREADS_MAX][PFS_CASE_OPERATIONS_MAX + 1]; /* see PFS_CASE_CALLS */
 	enum pfs_layout layout;
 	bool bare_words;
 	bool full_flags;
 	bool owner_fences; /* rings without the heavy barrier: see pfs_case_heeds_fences */
-	bool skips_finish; /* threads besides the case's own changed what it expects */
+	bool skips_finish; /* a thread that is not the case's own changed what it expects */
 	bool real_time;    /* a free counts from its return, although its stores are still
 			    * buffered */
 
@@ -43,12 +43,12 @@ struct pfs_case {
 	struct pfs_machine *machine;
 	struct pfs_container *container;
 	struct pfs_config config;
-	uint32_t word_records; /* of an occupancy word; the case chooses, in configure */
-	uint32_t room_fan;     /* children of a node of the trees; as above */
-	uint32_t hints;        /* words that a thread remembers; as above */
-	uint32_t ring_records; /* of a ring of a policy that has them; as above */
-	uint32_t bypass;       /* frees past a closed ring; as above, or as many as it holds */
-	uint64_t fulls_now, reads_now; /* their part of fulls and reads */
+	uint32_t word_records; /* of an occupancy word; this and the next four: the case chooses */
+	uint32_t room_fan;     /* children of a node of the trees */
+	uint32_t hints;        /* words that a thread remembers */
+	uint32_t ring_records; /* of a ring, if the policy has rings */
+	uint32_t bypass;       /* frees that bypass a closed ring, or as many as it holds */
+	uint64_t fulls_now, reads_now; /* of this execution: included in fulls and reads */
 	struct pfs_thread *setup;
 	struct pfs_thread *extra[PFS_CASE_EXTRA_MAX];
 	uint32_t extra_count;
@@ -58,8 +58,8 @@ struct pfs_case {
 		uint32_t id;
 		uint32_t operations; /* begun */
 		uint32_t refused;
-		const char *doing; /* the call it is in; NULL: none of the oracle's */
-		uint32_t in_hands; /* most records that the call holds and nobody owns */
+		const char *doing; /* the call that it is in, if the oracle checks it; or NULL */
+		uint32_t in_hands; /* most records that the call holds and no thread owns */
 	} threads[PFS_CASE_THREADS_MAX];
 	/* By record index. */
 	uint32_t owner[PFS_CASE_RECORDS_MAX];   /* 0, or 1 + thread; the set-up is thread 99 */
@@ -69,27 +69,27 @@ struct pfs_case {
 	uint64_t clock;                         /* of notes, too */
 	void *kept[PFS_CASE_RECORDS_MAX];       /* records of the set-up */
 	uint32_t kept_count;
-	uint64_t mailbox; /* a record handed from thread to thread; atomic */
+	uint64_t mailbox; /* a record passed between threads; atomic */
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
 	/* Of a case that loops. */
 	struct pfs_case_loops {
 		void *held[PFS_CASE_RECORDS_MAX];      /* by index: records with an owner */
 		uint8_t freeing[PFS_CASE_RECORDS_MAX]; /* by index: 1 + the thread that frees it */
-		uint8_t is_due[PFS_CASE_THREADS_MAX];  /* it may not be refused: see there */
+		uint8_t is_due[PFS_CASE_THREADS_MAX];  /* it may not be refused: see case_loops.c */
 		uint8_t takes[PFS_CASE_THREADS_MAX];   /* it is in an allocate */
 		uint8_t in_call[PFS_CASE_THREADS_MAX];
 		uint64_t pages; /* the highest number so far */
 	} loops;
 	struct pfs_case_history history;
 	uint64_t fulls;     /* refusals, over all executions */
-	uint64_t reclaimed; /* pages, over all executions: a case that reclaims none is idle */
+	uint64_t reclaimed; /* pages, over all executions: a case without any proves nothing */
 	uint64_t reads;     /* confirmed optimistic reads, over all executions */
 };
 
 /*
  * pfs_case_init - prepare *scenario to run the case `name` of a policy.
  *
- * Returns   NULL, or one line saying why not (unknown, or the policy cannot do it).
+ * Returns   NULL, or one line with the reason (unknown, or the policy cannot run it).
  * Errors    as returned.
  * Progress  wait-free.
  * Order     none.
@@ -97,16 +97,16 @@ struct pfs_case {
 const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
 
-/* From the flags of these names; both: without headers, the words side by side. */
+/* The layout from these flags. Both: records without headers, and their words side by side. */
 void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare);
 
-/* Does config.owner_fences make a difference? Then its searches are made with and without. */
+/* Does config.owner_fences matter to the policy? Then searches run with and without it. */
 bool pfs_case_heeds_fences(const struct pfs_variant *variant);
 
-/* Of an initialized case: is it skipped by commands that go through all scenarios? */
+/* Of an initialized case: do commands that run all scenarios skip it? */
 bool pfs_case_is_apart(const struct pfs_case *self);
 
-/* Do its threads wait for each other, so that none may be parked? */
+/* Do its threads wait for each other, so that none of them may be parked? */
 bool pfs_case_takes_turns(const struct pfs_case *self);
 
 /* The name and summary of the case at a position; NULL past the end. */

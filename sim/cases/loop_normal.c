@@ -1,37 +1,37 @@
 /*
  * loop_normal.c - see loop_normal.h.
  *
- * Numbers that only grow are told by how far they are behind the newest. At the end of the set-up
- * each begins at a tag of its own, so that a copy is recognised wherever it is, on a stack, too. Of
- * each kind of number, why two states of equal forms go on alike:
+ * A number that only grows is expressed by its distance from the newest one. At the end of the
+ * set-up each begins at a tag of its own, so that a copy is recognised anywhere, even on a stack.
+ * For each kind of number, why two states of equal form have the same future:
  *
- *	versions of occupancy words, of nodes of trees, turns of blocks
- *	    A copy is compared with its home by equality alone, at a CAS; a block's also
- *	    after one was added (next_state of depot.c). It never becomes equal again: what
- *	    is added to a hint that is wrong is added to its word, too. So it is the newest,
- *	    with the bits beside it, or older: a CAS from it fails whatever they are, and all
- *	    that is asked of them is whether some record is free. A block's may be one older,
- *	    for that addition.
- *	sums of versions and moves in a proof
- *	    Prefixes of one sum over all roots, compared by equality alone: told by the
- *	    distance to the same prefix of now, up to SUM_CAP. ASSUMED: of two sums of one
- *	    thread that are both that old it is no matter whether they are equal.
- *	positions of rings
- *	    Compared by equality, subtracted, and taken modulo the ring's size. Told relative to the
- *	    beginning of the lap that the head is in. What is more than a lap behind the head is no
- *	    position that anything can have again: told modulo the size.
- *	sums of positions in a proof
- *	    As sums of versions.
- *	words of records
- *	    Compared by equality, with the home. As versions.
+ * versions of occupancy words, of nodes of trees, turns of blocks
+ *     A copy is compared with its home only for equality, by a CAS; a block's also after one
+ *     was added (next_state of depot.c). An old copy never becomes equal again: whatever is
+ *     added to a wrong hint is added to its word, too. So a copy is either the newest, with the
+ *     bits next to it, or older. A CAS from an older one fails whatever its bits are, and the
+ *     only other question is whether a record is free. A block's copy may be one older, because
+ *     of that addition.
+ * sums of versions and moves in a proof
+ *     Prefixes of one sum over all roots, compared only for equality: expressed by the distance
+ *     from the current value of the prefix, up to SUM_CAP. ASSUMED: if two sums of one thread
+ *     are both that old, it does not matter whether they are equal.
+ * positions of rings
+ *     Compared for equality, subtracted, and taken modulo the ring's size. Expressed relative
+ *     to the begin of the head's lap. A position more than a lap behind the head can never
+ *     occur again: expressed modulo the size.
+ * sums of positions in a proof
+ *     As sums of versions.
+ * words of records
+ *     Compared with the home for equality. As versions.
  *
- *	entries of rings and blocks
- *	    Of a ring that nobody works on, with both ends even and an IDLE word, those outside of
- *	    the ends; of a block that is EMPTY, all. What is read of them is not used: a receiver
- *	    or a free writes them first. If it were used, the record would have two owners or two
- *	    places, whichever it is; so told as none.
+ * entries of rings and blocks
+ *     Left out are the entries outside of both ends, if no thread works on the ring (both ends
+ *     are even and the control word is IDLE), and all entries of an EMPTY block. Their values
+ *     are not used: a receiver or a free writes them first. If one were used, its record would
+ *     have two owners or two places, whichever record it is.
  *
- * Left out: tallies and other metrics; how often a hint was lost but for what PFS_LOSSES asks;
+ * Left out: tallies and other metrics; how often a hint was lost, except what PFS_LOSSES needs;
  * random numbers, which are 0, so that searches begin at the first word.
  */
 #include "sim/cases/loop_normal.h"
@@ -49,17 +49,17 @@
 #define WORD_FIRST 0x7000u   /* upper 16 bits of words of records */
 #define SUMS_FIRST (UINT64_C(1) << 29)
 #define FORMS (1u << 18)
-#define WINDOW_BITS 16u /* so far a number may grow */
+#define WINDOW_BITS 16u /* a number may grow by 2 to this */
 #define BLOCK_SHIFT 3u
 #define FREES_SHIFT 33u
 #define RINGS_MOST 8u
 #define ROOTS_MOST 16u
 
-/* What a whole word may be, by its upper 48 bits. */
+/* What a whole word may be, decided by its upper 48 bits. */
 enum form {
 	FORM_NONE,
 	FORM_ENTRY,    /* of a ring */
-	FORM_POSITION, /* of a ring: twice an entry, and perhaps one more */
+	FORM_POSITION, /* of a ring: twice an entry, or one more */
 	FORM_FREES,    /* sum of the entries at the tails of the first rings */
 	FORM_VERSION,  /* of a root, alone */
 	FORM_SUM       /* moves, and versions of the first roots */
@@ -69,7 +69,7 @@ static struct tables {
 	struct packed {
 		_Atomic(uint64_t) *home;
 		uint8_t shift;
-		uint8_t old; /* so far behind is old */
+		uint8_t old; /* a copy this far behind is old */
 	} packed[PACKED_MOST];
 	uint32_t packed_count;
 	struct {
@@ -87,26 +87,26 @@ static struct tables {
 	struct pfs_hash_table places;
 	uint64_t *masks;
 	uint32_t mask_room;
-	/* Entries of rings and blocks, by place: whose they are. */
+	/* The ring or block of each entry, by place. */
 	struct entry {
 		struct pfs_magazine *ring; /* or NULL */
 		struct pfs_block *block;
 		uint32_t number; /* in it */
 	} * entries;
 	uint32_t entry_room;
-	/* Of the state that is told. */
+	/* Of the current state. */
 	uint64_t sums[ROOTS_MOST + 1];
 	uint64_t frees[RINGS_MOST + 1];
-	uint64_t laps[RINGS_MOST]; /* where the lap of each ring's head begins */
+	uint64_t laps[RINGS_MOST]; /* the begin of each head's lap */
 } tables;
 
-/* relaxed, all in this file: nobody runs. */
+/* relaxed, all in this file: no thread runs. */
 static uint64_t get(_Atomic(uint64_t) *home)
 {
 	return pfs_load_relaxed(home);
 }
 
-/* ---- what is left out ---- */
+/* ---- left out ---- */
 
 static void mask_word(uintptr_t place, uint64_t mask)
 {
@@ -151,8 +151,8 @@ static void leave_out_thread(struct pfs_case *self, struct pfs_thread *thread)
 	struct pfs_hints *hints = thread->policy;
 	const struct pfs_occupancy *index = self->container->policy;
 	struct pfs_magazine *ring = thread->policy;
-	memset(hints, 0, sizeof(*hints)); /* nothing is remembered of before the tags */
-	thread->random = 0;               /* it stays so, and draws the first of any number */
+	memset(hints, 0, sizeof(*hints)); /* no hint is older than the tags */
+	thread->random = 0;               /* it stays 0, and draws the first of any number */
 	leave_out(&thread->tally, sizeof(thread->tally));
 	leave_out(thread->tally.page_stamps, self->config.page_max * sizeof(uint64_t));
 	leave_out(thread->tally.slot_stamps, self->config.page_records * sizeof(uint64_t));
@@ -167,7 +167,7 @@ static void leave_out_thread(struct pfs_case *self, struct pfs_thread *thread)
 	leave_out(&ring->gives, sizeof(ring->gives));
 }
 
-_Static_assert((PFS_LOSSES & (PFS_LOSSES - 1)) == 0, "losses are told by their lowest bits");
+_Static_assert((PFS_LOSSES & (PFS_LOSSES - 1)) == 0, "the lowest bits decide about losses");
 
 /* ---- entries ---- */
 
@@ -206,7 +206,7 @@ static void set_form(uint64_t value, enum form form, uint32_t number)
 static uint64_t tag_packed(_Atomic(uint64_t) *home, uint8_t shift)
 {
 	uint32_t number = tables.packed_count++;
-	PFS_MACHINE_CHECK(number < PACKED_MOST, "set-up: so many versions");
+	PFS_MACHINE_CHECK(number < PACKED_MOST, "set-up: too many versions");
 	tables.packed[number] = (struct packed){ home, shift, shift == BLOCK_SHIFT ? 2 : 1 };
 	uint64_t tag = PACKED_FIRST + number;
 	pfs_store_relaxed(home, (get(home) & UINT64_MAX >> 16) | tag << 48);
@@ -294,7 +294,7 @@ static void tag_rings(struct pfs_case *self)
 	struct pfs_thread *thread = pfs_load_relaxed(&self->container->threads);
 	for (; thread != NULL; thread = thread->next) {
 		uint32_t number = tables.ring_count++;
-		PFS_MACHINE_CHECK(number < RINGS_MOST, "set-up: so many rings");
+		PFS_MACHINE_CHECK(number < RINGS_MOST, "set-up: too many rings");
 		struct pfs_magazine *ring = thread->policy;
 		uint64_t base = (uint64_t)tags[number] << WINDOW_BITS;
 		pfs_store_relaxed(&ring->head, get(&ring->head) + 2 * base);
@@ -351,7 +351,7 @@ static const struct packed *packed_of(uint64_t word)
 	return number < tables.packed_count ? &tables.packed[number] : NULL;
 }
 
-/* Of one version a word of occupancy.h only loses bits: who has one that its home lost is old. */
+/* Within one version, a word of occupancy.h only loses bits: a copy with a lost bit is old. */
 static bool lost_bits(const struct packed *packed, uint64_t word, uint64_t behind)
 {
 	return packed->shift == FREES_SHIFT && behind == 0 &&
@@ -362,14 +362,14 @@ static uint64_t tell_packed(const struct packed *packed, uint64_t word)
 {
 	uint64_t behind = (get(packed->home) >> packed->shift) - (word >> packed->shift);
 	uint64_t low = word & ((UINT64_C(1) << packed->shift) - 1);
-	if (behind >> 63 != 0) /* newer than its home: none is */
+	if (behind >> 63 != 0) /* newer than its home: no copy is */
 		return word;
 	if (behind >= packed->old || lost_bits(packed, word, behind))
 		return (word >> 48) << 48 | UINT64_C(3) << 40 | ((uint32_t)low != 0);
 	return (word >> 48) << 48 | behind << 40 | low;
 }
 
-/* Where in its ring an entry is, seen from the head's lap. */
+/* The position of an entry in its ring, relative to the head's lap. */
 static uint64_t tell_entry(uint32_t ring, uint64_t entry)
 {
 	uint64_t records = PFS_MAGAZINE_RECORDS, lap = tables.laps[ring];
@@ -400,7 +400,7 @@ static uint64_t tell_form(enum form form, uint32_t number, uint64_t word)
 	}
 }
 
-/* {state, from, to} of magazine.c; from and to of one ring, or it is none. */
+/* {state, from, to} of magazine.c, if from and to are of one ring. */
 static bool is_control(uint64_t word, uint32_t *ring)
 {
 	uint64_t from = word >> 2 & 0x7FFFFFFF, to = word >> 33;
@@ -470,7 +470,7 @@ static uint64_t of(void *context, const void *place, uint64_t word)
 	return tell(word);
 }
 
-/* It has a tag, or is an entry. */
+/* Does the word have a tag, or is it an entry? */
 static bool is_relative(void *context, const void *place, uint64_t word)
 {
 	uint32_t number = pfs_table_find(&tables.places, (uintptr_t)place / 8);

@@ -1,6 +1,6 @@
 /*
- * loop_normal.h - normal forms of a container's words, which make the states of threads that loop
- * for ever finitely many; see loop_normal.c.
+ * loop_normal.h - normal forms of a container's words, with which threads that loop forever have
+ * finitely many states; see loop_normal.c.
  */
 #ifndef PFS_SIM_LOOP_NORMAL_H
 #define PFS_SIM_LOOP_NORMAL_H
@@ -11,8 +11,8 @@
 /* As pfs_scenario's normal; the context is the case. */
 extern const struct pfs_normal pfs_loop_normal;
 
-/* At the end of the set-up, at rest: start everything that only grows at a number that identifies
- * it, and leave out what decides nothing. */
+/* At the end of the set-up, at rest: give each number that only grows an initial value that
+ * identifies it, and leave out what decides nothing. */
 void pfs_loop_normal_begin(struct pfs_case *self);
 
 #endif

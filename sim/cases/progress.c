@@ -7,8 +7,8 @@
 #include "sim/seams/probe.h"
 #include "check/machine/trace.h"
 
-/* May the thread wait for ever for what it waits for? Only for the growth lock, or the one under
- * which a page is mapped, in allocate or in a pass, which is no call of the oracle's. */
+/* May the thread wait forever? Only in allocate or in a pass, for the growth lock or the lock that
+ * guards the mapping of a page. The oracle does not check passes, so `doing` is NULL in one. */
 static bool may_wait(const struct pfs_progress *self, const struct pfs_case_thread *thread,
 		     const struct pfs_sim_operation *pending)
 {
@@ -56,9 +56,9 @@ static uint32_t count_owned(const struct pfs_case *own)
 }
 
 /*
- * Refused: then every record is in use but what a call of the parked thread has in its hands: the
- * one that it allocates or frees; as many as it was asked for, of a batch. A pass has none, for it
- * holds `growth` then, and the filler waits.
+ * The filler was refused: every record must be in use, except those in the hands of the parked
+ * thread's call: the one that it allocates or frees, or all of its batch. A pass has none, because
+ * it then holds `growth` and the filler waits.
  */
 static void check_full(const struct pfs_progress *self)
 {
@@ -66,11 +66,12 @@ static void check_full(const struct pfs_progress *self)
 	const struct pfs_case_thread *victim = &own->threads[self->victim];
 	uint32_t records = own->config.page_max * own->config.page_records;
 	uint32_t owned = count_owned(own);
-	PFS_MACHINE_CHECK(owned + victim->in_hands >= records,
-			  "full was answered with %u of %u records in use; thread %u is parked in "
-			  "%s after its step %u",
-			  owned, records, self->victim,
-			  victim->doing != NULL ? victim->doing : "no call", self->after);
+	PFS_MACHINE_CHECK(
+		owned + victim->in_hands >= records,
+		"allocate answered full with %u of %u records in use; thread %u is parked in "
+		"%s after its step %u",
+		owned, records, self->victim, victim->doing != NULL ? victim->doing : "no call",
+		self->after);
 }
 
 static void fill_body(void *opaque)
@@ -79,7 +80,7 @@ static void fill_body(void *opaque)
 	struct pfs_case_thread *thread = &self->own->threads[self->filler];
 	void *records[PFS_CASE_RECORDS_MAX];
 	uint32_t count = 0;
-	pfs_machine_note(&self->filling, "fill"); /* parked here until all others have ended */
+	pfs_machine_note(&self->filling, "fill"); /* parked here until the others end */
 	for (;;) {
 		struct pfs_claim claim = pfs_case_take(thread);
 		if (claim.record == NULL)
@@ -112,9 +113,9 @@ static void spawn_filler(struct pfs_progress *self, struct pfs_machine *machine)
 	pfs_machine_stop_after(machine, self->filler, 0);
 }
 
-/* ---- the victim is parked, the others go on, the filler comes, the victim goes on ---- */
+/* ---- the victim is parked, the others run, then the filler, then the victim ---- */
 
-/* Until nobody can go on; true: nobody waits but who may. */
+/* Runs until no thread can continue. True: each waiting thread may wait. */
 static bool run_on(struct pfs_progress *self, struct pfs_machine *machine, uint32_t freed)
 {
 	struct pfs_round_robin turn;

@@ -22,7 +22,7 @@ static bool search_again(struct pfs_machine *machine, const struct pfs_scenario 
 	return fails && pfs_search_is_same(wanted, found->end, found->message);
 }
 
-/* With one less of *count, if it still fails. */
+/* Lowers *count by one if the case still fails. */
 static bool try_less(uint32_t *count, struct pfs_machine *machine,
 		     const struct pfs_scenario *scenario, uint64_t seed,
 		     struct pfs_search_result *result, struct pfs_search_result *found,

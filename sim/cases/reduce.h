@@ -1,5 +1,5 @@
 /*
- * reduce.h - make a failing case small: fewer threads, fewer operations, fewer switches.
+ * reduce.h - make a failing case smaller: fewer threads, operations and switches.
  */
 #ifndef PFS_SIM_REDUCE_H
 #define PFS_SIM_REDUCE_H
@@ -7,12 +7,12 @@
 #include "sim/cases/cases.h"
 
 /*
- * pfs_case_reduce - search again with fewer threads, then with fewer operations, as long as the
- * same failure is found soon; shorten the schedule; then look for it with 0, 1 and 2 preemptions,
- * which in small cases gives the smallest number.
+ * pfs_case_reduce - search again with fewer threads, then with fewer operations, while the same
+ * failure is still found quickly. Then shorten the schedule, and search with 0, 1 and 2
+ * preemptions, which finds the smallest number in small cases.
  *
- * Returns   executions made. *own and *result are then those of the small case.
- * Errors    none: what cannot be made smaller stays.
+ * Returns   the number of executions. *own and *result now describe the small case.
+ * Errors    none: a case that cannot be made smaller stays as it is.
  * Progress  blocking; bounded.
  * Order     none.
  */

@@ -9,7 +9,7 @@
 #include "sim/cases/progress.h"
 #include "check/machine/model.h"
 
-#define STEP_MAX 5000u /* in so many the others must have finished */
+#define STEP_MAX 5000u /* the others must finish within these */
 
 struct arguments {
 	const char *policy, *scenario, *memory;
@@ -35,7 +35,7 @@ static bool show(struct pfs_machine *machine)
 	return false;
 }
 
-/* One thread, parked at each of its steps; false: somebody waited. */
+/* Parks one thread at each of its steps. False: another thread waited. */
 static bool park(struct pfs_machine *machine, uint32_t victim, const struct arguments *arguments,
 		 struct totals *totals)
 {
@@ -105,18 +105,17 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 1, UINT64_MAX,
 				  "schedules of each place at most; default 200"),
 		PFS_SWITCH_OPTION("fill", &self->fills,
-				  "of exact policies; meanwhile another "
-				  "thread fills the container, and must be refused when all "
-				  "records are in use but what a call of the parked thread has in "
-				  "its hands: one at most, as many as were asked for of a batch, "
-				  "and none outside of calls"),
+				  "only exact policies: another thread also fills the container, "
+				  "and may be refused only when every record is in use, except "
+				  "those that the parked thread's call holds (one, or all of a "
+				  "batch)"),
 	};
 	/* clang-format off */
 	const struct pfs_command_line line = {
 		.program = program, .words = "", .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
-		.about = "parks each thread for ever after each number of steps, and searches for "
-			 "a schedule in which another thread waits although nothing says it may",
+		.about = "parks each thread forever after each number of steps, and searches for "
+			 "a schedule in which another thread waits although it must not",
 		.after = "exit 0: none was found. 1: one was; it is shortened and printed. 2: bad "
 			 "usage.\n",
 	};
@@ -149,10 +148,10 @@ int pfs_command_progress(int argc, char **argv)
 		if (arguments.policy != NULL && strcmp(arguments.policy, variant->name) != 0)
 			continue;
 		if (arguments.policy == NULL && strcmp(variant->name, "mutex_list") == 0)
-			continue; /* claims nothing, and is found at once if asked for */
+			continue; /* promises nothing, and always fails */
 		for (size_t k = 0; (name = pfs_case_name(k, &summary)) != NULL; k++) {
 			if (arguments.fills && (variant->traits & PFS_TRAIT_EXACT) == 0)
-				break; /* promises nothing of when it refuses */
+				break; /* does not promise when it refuses */
 			if ((arguments.scenario != NULL && strcmp(arguments.scenario, name) != 0) ||
 			    pfs_case_init(&own, name, variant, &inner) != NULL ||
 			    pfs_case_takes_turns(&own) || pfs_case_is_apart(&own))

@@ -1,6 +1,6 @@
 /*
- * command_progress.h - `pfs-sim progress`: every policy, every scenario, every thread parked for
- * ever at each of its steps.
+ * command_progress.h - `pfs-sim progress`: every policy, every scenario, every thread parked
+ * forever at each of its steps.
  */
 #ifndef PFS_SIM_COMMAND_PROGRESS_H
 #define PFS_SIM_COMMAND_PROGRESS_H

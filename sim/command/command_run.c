@@ -22,7 +22,7 @@
 
 static struct pfs_outcome outcome; /* too large for a stack */
 
-/* Of one run: everything that the scene and the machine are told. */
+/* One run: the inputs of the scene and the machine. */
 struct run {
 	const struct pfs_run_options *options;
 	struct pfs_scene_plan plan;
@@ -31,7 +31,7 @@ struct run {
 	struct pfs_trial_backend backend;
 };
 
-/* ---- progress, on stderr where somebody looks ---- */
+/* ---- progress, on stderr if it is a terminal ---- */
 
 static void show_share(double share)
 {
@@ -62,7 +62,7 @@ static void put(void *context, const char *name, double value)
 	pfs_run_result_put(context, name, value);
 }
 
-/* Whose operations are items: of all, if nobody's are (a reader alone). */
+/* Which threads' operations are items: all, if the workload counts none (a reader alone). */
 static void mark_counted(const struct pfs_run_options *options, bool *counts)
 {
 	const struct pfs_workload *workload = options->workload;
@@ -274,8 +274,8 @@ struct child {
 	int pipe;
 };
 
-/* Nothing of the arena here or in the parent: a run's objects must lie in the same places of
- * their cache lines, whether it is the only one or one of many. */
+/* Allocates nothing, here or in the parent: a run's objects must have the same places in their
+ * cache lines, whether it is the only run or one of many. */
 static bool move_bytes(ssize_t (*move)(int file, void *bytes, size_t count), int file, char *bytes)
 {
 	size_t done = 0;
@@ -310,12 +310,12 @@ static bool start_child(struct pfs_run_options *options, uint32_t index, struct 
 		return true;
 	}
 	static struct pfs_run_result result;
-	options->bench.seed += index; /* in place: a copy's cache lines would be others */
+	options->bench.seed += index; /* in place: a copy would be in other cache lines */
 	int status = run_once(options, false, NULL, &result);
 	_exit(status == 0 && !move_bytes(write_some, ends[1], (char *)&result) ? 1 : status);
 }
 
-/* Reads it to its end, which comes when the run is over. */
+/* Reads the result until the run ends. */
 static int end_child(const struct child *child, struct pfs_run_result *result)
 {
 	int state = 0;

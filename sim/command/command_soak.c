@@ -1,6 +1,6 @@
 /*
- * command_soak.c - see command_soak.h. Each run is a process, `pfs-sim run` with the line that
- * is printed where it fails: so what is judged here is what that line does, byte for byte.
+ * command_soak.c - see command_soak.h. Each run is a process of `pfs-sim run` with the line that is
+ * printed if it fails, so that the line repeats the judged run byte for byte.
  */
 #include "sim/command/command_soak.h"
 
@@ -29,10 +29,10 @@
 
 static const char program[] = "pfs-sim soak";
 
-/* Counters that must be 0, or below, where a run has them. */
+/* Counters that must be at most 0, if a run has them. */
 static const char *const bars[BARS] = { "needless_growths", "false_full", "refused_early",
 					"grown_early" };
-/* What the runs met: a bar that nothing came near says nothing. */
+/* How much the runs did: a bar that no run came near proves nothing. */
 static const char *const sums[SUMS] = { "ops",       "growths",     "lost",
 					"reclaimed", "preemptions", "live_peak" };
 
@@ -43,7 +43,7 @@ struct score {
 	double sums[SUMS];
 };
 
-/* A run under way. */
+/* A run in progress. */
 struct job {
 	FILE *pipe; /* NULL: none */
 	uint64_t run;
@@ -66,7 +66,7 @@ static struct soak {
 
 /* ---- one run ---- */
 
-/* The bound on CPU time ends runs that would go on for ever. */
+/* The bound on CPU time ends runs that would never end. */
 static bool launch(struct job *job)
 {
 	char command[PATH_MAX + PFS_SOAK_LINE_BYTES + 64];
@@ -74,7 +74,7 @@ static bool launch(struct job *job)
 	(void)snprintf(command, sizeof(command), "ulimit -t %llu; exec '%s' %s --format json 2>&1",
 		       (unsigned long long)soak.seconds, soak.program, job->line.text);
 	job->used = 0;
-	(void)fflush(NULL); /* nothing of ours is written twice */
+	(void)fflush(NULL); /* so that the child does not write it again */
 	job->pipe = popen(command, "r");
 	return job->pipe != NULL;
 }
@@ -140,7 +140,7 @@ static const char *judge(struct score *score, const struct job *job, int state, 
 	return judge_counters(score, *found, text, text_bytes);
 }
 
-/* False: refused as input, so that another one is to be drawn. */
+/* False: refused as input; another line must be drawn. */
 static bool end_run(struct job *job)
 {
 	struct score *score = &soak.scores[job->line.policy];
@@ -180,7 +180,7 @@ static bool go_on(struct job *job, bool again)
 	return launch(job);
 }
 
-/* Takes what there is; at the end of the output, on to the next run. */
+/* Reads the available output; at its end, starts the next run. */
 static bool attend(struct job *job)
 {
 	size_t room = sizeof(job->output) - 1 - job->used;

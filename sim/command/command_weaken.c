@@ -13,7 +13,7 @@
 #define PAIRS_MAX 512u
 #define LABEL_BYTES 8
 #define LOOK_EXECUTIONS 300u /* of each pair, to see which places it executes */
-#define LINES_ABOVE 8        /* a label stands in the comment above */
+#define LINES_ABOVE 8        /* a label is in the comment above */
 
 struct weak_place {
 	const struct pfs_sim_place *place;
@@ -29,7 +29,7 @@ struct pair {
 	bool owner_fences;
 };
 
-/* All that the command works on. */
+/* The state of the command. */
 static struct weakening {
 	struct weak_place places[PLACES_MAX];
 	struct pair pairs[PAIRS_MAX];
@@ -62,7 +62,7 @@ static bool take_label(const char *line, char *label)
 	return false;
 }
 
-/* Where a source's path is below the project's folder; NULL: it is no policy's. */
+/* A source's path below the project's folder; NULL: not a source of a policy. */
 static const char *path_below(const char *path)
 {
 	const char *below = strstr(path, "containers/");
@@ -114,7 +114,7 @@ static void saw(void *context, const struct pfs_sim_operation *operation)
 
 /* ---- searches ---- */
 
-/* One search of a pair; what = NULL: only look which places there are. Returns true if it
+/* One search of a pair; what = NULL: only to find the places. Returns true if it
  * failed. */
 static bool search(struct weakening *self, uint32_t pair, const struct weak_place *what,
 		   enum pfs_search_kind kind, uint64_t executions)
@@ -192,7 +192,7 @@ static void say_noticed(const struct weakening *self, struct pfs_weaken_row *row
 		     row->owner_fences ? "owner_fences" : "", (unsigned long long)spent, row->as);
 }
 
-/* Where a note says; true: it is noticed there. */
+/* Searches where a note says. True: noticed. */
 static bool try_note(struct weakening *self, const struct weak_place *what,
 		     const struct pfs_weaken_note *note, struct pfs_weaken_row *row)
 {
@@ -208,7 +208,7 @@ static bool try_note(struct weakening *self, const struct weak_place *what,
 	return false;
 }
 
-/* Few executions of every pair first, then more of each: most are noticed at once. */
+/* First few executions of every pair, then more of each: most orders are noticed at once. */
 static bool try_all(struct weakening *self, const struct weak_place *what, uint64_t executions,
 		    struct pfs_weaken_row *row)
 {
@@ -234,7 +234,7 @@ static bool try_all(struct weakening *self, const struct weak_place *what, uint6
 	return false;
 }
 
-/* False: not noticed. What has a sentence is searched only if `all`. */
+/* False: not noticed. Places with a sentence are searched only if `all`. */
 static bool try_place(struct weakening *self, const struct weak_place *what, uint64_t executions,
 		      bool all)
 {
@@ -279,7 +279,7 @@ static bool has_label(const char *labels, const char *label)
 	return false;
 }
 
-/* Notes of operations that the sources do not have. */
+/* Finds notes of operations that the sources no longer have. */
 static void look_for_old_notes(struct weakening *self)
 {
 	for (uint32_t i = 0; i < self->notes.count; i++) {

@@ -1,6 +1,6 @@
 /*
- * command_weaken.h - `pfs-sim weaken`: each place that orders anything is made weaker, one at a
- * time, and all scenarios are searched for a failure.
+ * command_weaken.h - `pfs-sim weaken`: weakens each ordered operation, one at a time, and
+ * searches all scenarios for a failure.
  */
 #ifndef PFS_SIM_COMMAND_WEAKEN_H
 #define PFS_SIM_COMMAND_WEAKEN_H

@@ -140,8 +140,9 @@ static void print_shortened(uint32_t replays)
 	(void)printf(", in %u replays\n", replays);
 }
 
-/* A bound on preemptions asks for the bounded search; one on executions, if it is exhaustive, for
- * one process: which are the first is a matter of order. 0, or 2 after a line on stderr. */
+/* A bound on preemptions implies the bounded search. A bound on executions implies one process if
+ * the search is exhaustive, because the first executions depend on the order. 0, or 2 after a line
+ * on stderr. */
 static int choose_search(struct pfs_search_arguments *self)
 {
 	bool bound = self->preemptions != UINT64_MAX;
@@ -272,8 +273,8 @@ static int explore(int argc, char **argv)
 	return status;
 }
 
-/* Of one policy and scenario: exhaustive, then rotate. Only `original` may fail, and must: it
- * adds pages that nobody needs. */
+/* Searches one policy and scenario exhaustively, then by rotate. Only `original` may fail, and
+ * must: it adds needless pages. */
 static bool check_one(struct pfs_search_arguments *arguments, const char *scenario)
 {
 	const enum pfs_search_kind kinds[] = { PFS_SEARCH_ALL, PFS_SEARCH_ROTATE };
@@ -305,7 +306,7 @@ static bool check_one(struct pfs_search_arguments *arguments, const char *scenar
 		     good && defect ? " (its known defect)"
 		     : good         ? ""
 				    : "  <-- NOT EXPECTED");
-	(void)fflush(stdout); /* the rest takes its time */
+	(void)fflush(stdout); /* the rest takes a while */
 	if (!good && !fine) {
 		(void)pfs_search_shrink(session.machine, &session.scenario, result);
 		pfs_search_show(session.machine, &session.scenario, result, stdout);
@@ -377,7 +378,7 @@ static int play_again(const char *path)
 	if (!good)
 		return refuse("replay '%s': no replay file; pfs-sim explore --save writes one",
 			      path);
-	words[0] = options; /* as a command's name stands there */
+	words[0] = options; /* in place of a command's name */
 	for (char *word = strtok(options, " \n"); word != NULL && count < 63;
 	     word = strtok(NULL, " \n"))
 		words[count++] = word;

@@ -6,7 +6,7 @@ const char pfs_sim_usage[] =
 	"\n"
 	"  explore          search the schedules of a scenario for one that breaks a promise\n"
 	"  check            the same of each policy and scenario\n"
-	"  progress         park threads for ever: does another one wait?\n"
+	"  progress         park threads forever: does another one wait?\n"
 	"  replay FILE      run a schedule that explore saved\n"
 	"  weaken           weaken each ordered operation: is it noticed?\n"
 	"  list             policies and scenarios\n"

@@ -1,6 +1,6 @@
 /*
- * weaken_notes.h - what is known about orders that are made weaker: where to look first, or why no
- * search can show the difference.
+ * weaken_notes.h - what is known about weaker orders: where to search first, or why no search can
+ * detect them.
  *
  * One line each in weaken.notes:
  *

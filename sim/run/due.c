@@ -8,7 +8,7 @@
 
 struct pfs_due {
 	const struct pfs_container *container;
-	struct pfs_due_call *calls; /* under way */
+	struct pfs_due_call *calls; /* in progress */
 	uint64_t busy;              /* records in use, and allocates under way */
 	uint64_t growths;           /* that were judged */
 };
@@ -38,7 +38,7 @@ void pfs_due_begin(struct pfs_due_call *call, const struct pfs_thread *thread)
 	struct pfs_due *self = find(thread);
 	*call = (struct pfs_due_call){ self, self->calls, self->busy };
 	for (struct pfs_due_call *other = call->next; other != NULL; other = other->next) {
-		/* its own is in busy, and the one that begins is not yet */
+		/* busy includes this call, but not yet the one that begins */
 		if (self->busy > other->busy_max)
 			other->busy_max = self->busy;
 	}
@@ -46,7 +46,7 @@ void pfs_due_begin(struct pfs_due_call *call, const struct pfs_thread *thread)
 	self->busy++;
 }
 
-/* Pages that came since the last look: whoever added them is still in its call, or ends now. */
+/* Pages added since the last look: the thread that added one is still in its call, or ends now. */
 static void judge_growth(struct pfs_due *self)
 {
 	const struct pfs_container *container = self->container;

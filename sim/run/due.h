@@ -3,10 +3,10 @@
  *
  * The containers' own metrics (needless_growths, false_full) read the structures that they judge.
  * Here only calls are counted: a record is busy from the begin of its allocate to the return of its
- * free, and so is one for each allocate under way. If there was no moment in the call at which all
- * records were busy, some record was free and in nobody's hands throughout, and a policy that is
- * exact may neither refuse nor add a page. Each allocate under way counts as one record although it
- * may hold none: what is reported is wrong, but not everything wrong is reported.
+ * free, and each allocate in progress counts as one busy record. If at no moment of the call all
+ * records were busy, some record was free throughout, and an exact policy may neither refuse nor
+ * add a page. An allocate in progress may hold no record, so every report is a fault, but some
+ * faults are not reported.
  *
  * Virtual threads switch only at operations of the machine, and there is none here: all is plain.
  */

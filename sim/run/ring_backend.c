@@ -1,11 +1,11 @@
 /*
- * ring_backend.c - bench/ring.h for virtual threads: the machine does not see into Concurrency
- * Kit's inline assembly, so this is the same ring once more through containers/atomic.h: the
- * same words in the same lines, the same loads and stores.
+ * ring_backend.c - bench/ring.h for virtual threads. The machine does not see Concurrency Kit's
+ * inline assembly, so this is the same ring through containers/atomic.h: the same words in the same
+ * lines, the same loads and stores.
  *
- * Ordering: the producer's store of `tail`, release, goes with the consumer's load, acquire, and
- * carries the entry; the consumer's store of `head`, release, with the producer's load, acquire,
- * and says that the entry was copied.
+ * Ordering: the producer's release store of `tail` pairs with the consumer's acquire load, and
+ * carries the entry. The consumer's release store of `head` pairs with the producer's acquire load:
+ * the entry was copied.
  */
 #include "bench/ring.h"
 

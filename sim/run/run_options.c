@@ -18,7 +18,7 @@
 #define RECORDS_DEFAULT 16384
 #define NAMES_BYTES 192
 
-/* Those of pfs-bench that mean here what they mean there. */
+/* Options of pfs-bench that have the same meaning here. */
 /* clang-format off */
 static const char *const shared[] = {
 	"pages", "page-records", "page-prealloc", "page-max", "record-size", "layout", "memory",
@@ -28,7 +28,7 @@ static const char *const shared[] = {
 /* clang-format on */
 #define SHARED (sizeof(shared) / sizeof(shared[0]))
 
-/* What other options say more of. */
+/* The texts and numbers of the other options, as given. */
 struct words {
 	const char *machine, *costs, *placement, *policy, *workload, *format;
 	uint64_t threads, window_us, seed, seeds, hot, records, slice_us, pass_us;
@@ -126,7 +126,7 @@ static enum pfs_status take_numbers(struct pfs_run_options *self, const struct w
 	return PFS_OK;
 }
 
-/* Does the machine see all that it does? malloc is the host's, outside of every machine. */
+/* Does the machine see all its accesses? malloc is the host's, outside of any machine. */
 static bool can_be_simulated(const struct pfs_variant *variant)
 {
 	return (variant->traits & PFS_TRAIT_C11) != 0 && (variant->traits & PFS_TRAIT_INDEX) != 0;

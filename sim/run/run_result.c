@@ -55,7 +55,7 @@ static void put_policy(struct pfs_json *json, const struct pfs_variant *variant)
 	pfs_json_text(json, "traits", traits);
 }
 
-/* What was asked for. */
+/* The options of the run. */
 static void put_plan(struct pfs_json *json, const struct pfs_run_options *options)
 {
 	const struct pfs_topology *topology = options->topology;
@@ -163,7 +163,7 @@ static void write_hot(const struct pfs_run_result *result)
 			     (unsigned long long)result->hot[i].ns_max, result->hot[i].place);
 }
 
-/* One row a counter, one column a seed; a terminal's width of seeds. */
+/* One row for each counter and one column for each seed, as many as fit into a terminal. */
 static void write_text(const struct pfs_run_options *options, const struct pfs_run_result *results,
 		       uint32_t count)
 {

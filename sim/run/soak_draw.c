@@ -11,7 +11,7 @@
 
 #define WORKLOADS_MAX 32u
 #define THREADS_MAX 160u
-#define RECORDS_MAX 8192u /* of all pages: the fill before a run takes time, too */
+#define RECORDS_MAX 8192u /* of all pages: filling them takes time, too */
 #define OPS_BITS 13u
 #define CROWD 40u /* more threads than that are not short of records */
 
@@ -48,7 +48,7 @@ static void add(struct draw *self, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Returns its PUs: 1 to some hundred, on 1 to 8 nodes. */
+/* Returns the number of its PUs: 1 to a few hundred, on 1 to 8 nodes. */
 static uint32_t draw_machine(struct draw *self)
 {
 	uint32_t nodes = one_in(self, 2) ? 1 : 1 + below(self, 8);
@@ -100,7 +100,7 @@ static const struct pfs_workload *draw_workload(struct draw *self, const char *t
 	return chosen;
 }
 
-/* Around the edges of occupancy words, of 32, and of rings; or anything. */
+/* Around the sizes of occupancy words (32) and of rings; or any number. */
 static uint32_t draw_page_records(struct draw *self)
 {
 	static const uint32_t edges[] = { 1, 1, 2, 7, 31, 32, 33, 63, 64, 65, 256 };
@@ -108,8 +108,8 @@ static uint32_t draw_page_records(struct draw *self)
 			       : edges[below(self, sizeof(edges) / sizeof(edges[0]))];
 }
 
-/* Full containers are what this is about, so page_max often is what the live set needs, or less:
- * then some calls must be refused. */
+/* Full containers matter most, so page_max is often just enough for the live set, or less: then
+ * some calls must be refused. */
 static void draw_pages(struct draw *self, uint32_t records, uint32_t threads, bool may_be_short)
 {
 	uint32_t pages = spread(self, 8), most = UINT32_MAX;
@@ -153,7 +153,7 @@ static void draw_reclaim(struct draw *self, const struct pfs_variant *variant)
 	    spread(self, 5));
 }
 
-/* Workloads that move with time end by it. */
+/* Workloads that change with time end by time. */
 static void draw_length(struct draw *self, const struct pfs_workload *workload)
 {
 	if (workload->tick != NULL)

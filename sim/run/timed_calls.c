@@ -9,7 +9,7 @@ static const struct pfs_variant *inner;
 static struct pfs_histogram histogram;
 static bool recording;
 
-/* What stands here is the simulator's own and costs nothing: not instrumented. */
+/* The simulator's own code, which costs nothing: not instrumented. */
 #define PFS_UNSEEN __attribute__((noinline, no_sanitize("thread")))
 
 PFS_UNSEEN static struct pfs_claim allocate(struct pfs_thread *thread)
@@ -21,7 +21,7 @@ PFS_UNSEEN static struct pfs_claim allocate(struct pfs_thread *thread)
 	pfs_due_end(&due, thread, claim.record);
 	if (!recording)
 		return claim;
-	pfs_sim_quiet(); /* or all threads would write the histogram's lines, and pay for it */
+	pfs_sim_quiet(); /* or all threads would pay for the histogram's lines */
 	pfs_histogram_add(&histogram, pfs_timed_now_ns() - begin_ns);
 	pfs_sim_loud();
 	return claim;

@@ -11,9 +11,9 @@
 #include "sim/seams/seams.h"
 
 #define WARM_UP_PARTS 5
-#define BATCHES 16 /* that a thread's share of the window is cut into, at least */
+#define BATCHES 16 /* in a thread's share of the window, at least */
 #define BATCH_MAX 32
-#define IDLE_SPINS 64 /* looks for work before the CPU is given away */
+#define IDLE_SPINS 64 /* looks for work before it yields the CPU */
 #define IDLE_NS 20
 #define POLL_NS UINT64_C(100000) /* of threads that sleep by design, as in bench/trial.c */
 #define STUCK_NS UINT64_C(1000000000)
@@ -28,7 +28,7 @@ struct pfs_pool {
 };
 
 struct reclaimer {
-	struct pfs_container *container; /* NULL: it is gone */
+	struct pfs_container *container; /* NULL: it was destroyed */
 	struct pfs_thread *thread;
 	uint64_t period_ns; /* as the containers were told */
 };
@@ -36,7 +36,7 @@ struct reclaimer {
 static struct reclaimer reclaimers[RECLAIMERS_MAX];
 static uint32_t reclaimer_count;
 
-/* A window under way; plain memory that only the simulator looks at. */
+/* The current window: plain memory that only the simulator reads. */
 static struct {
 	const struct pfs_trial_plan *plan;
 	struct pfs_trial_thread *threads;
@@ -137,8 +137,8 @@ uint32_t pfs_pool_thread_count(const struct pfs_pool *self)
 	return self->thread_count;
 }
 
-/* The machine goes no further, and what the containers look like is unknown: no scene could go
- * on from here. */
+/* The machine cannot continue, and the state of the containers is unknown: no scene can continue
+ * from here. */
 static _Noreturn void give_up(const struct pfs_pool *self)
 {
 	(void)fflush(stdout);
@@ -168,17 +168,17 @@ void pfs_pool_turns(struct pfs_pool *self, void (*job)(void *context, uint32_t t
 	}
 }
 
-/* Jobs outside of a window take no time, so they may as well come in turns. */
+/* Jobs outside of a window take no time, so they may run one after the other. */
 void pfs_pool_each(struct pfs_pool *self, void (*job)(void *context, uint32_t thread_index),
 		   void *context)
 {
 	pfs_pool_turns(self, job, context);
 }
 
-/* Nothing to do at the moment: the one that is waited for may need this CPU. */
+/* Nothing to do now: the thread for which it waits may need this CPU. */
 static void idle(uint64_t now_ns, uint32_t *spins)
 {
-	/* The window is no memory of the machine: what others do to it earlier must be done. */
+	/* The window is not memory of the machine: earlier changes by others must be done first. */
 	pfs_timed_turn();
 	if (window.stopped)
 		return;

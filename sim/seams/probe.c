@@ -5,7 +5,7 @@
 #include "containers/container.h"
 #include "variants/exact/occupancy.h"
 
-/* Plain reads: the machine stands still while a probe looks. */
+/* Plain reads: no virtual thread runs during a probe. */
 static uint32_t word_of(const struct pfs_page *page, uint32_t slot)
 {
 	uint32_t word = 0;

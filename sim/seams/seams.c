@@ -1,7 +1,7 @@
 /*
- * seams.c - what the containers ask of the world, answered by the simulated machine: memory,
- * the caller's node, a bug (which ends the execution instead of the process). There is no
- * background thread: time does not pass by itself here.
+ * seams.c - the simulated machine in place of the system below the containers: memory, the
+ * caller's node, and panics, which end the execution instead of the process. There is no
+ * background thread, because time does not pass by itself.
  */
 #include <stdio.h>
 
@@ -122,7 +122,7 @@ bool pfs_barrier_heavy(void)
 	return true;
 }
 
-/* A number of the containers that a case chooses: what they ask for, and how it is set. */
+/* A size of the containers that a case chooses: its setter, and the getter for the containers. */
 #define PFS_SIM_CHOICE(name, usual)                   \
 	static _Thread_local uint32_t name = (usual); \
 	void pfs_sim_##name##_set(uint32_t value)     \

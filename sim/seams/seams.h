@@ -12,8 +12,8 @@ struct pfs_container;
 
 /* Takes over the background reclaim passes of a container; NULL, the default: refused. */
 extern enum pfs_status (*pfs_seams_reclaimer)(struct pfs_container *container);
-/* The heavy barrier with this number from here on fails, and all after it; 0: there is none, from
- * the start. */
+/* The number of the first heavy barrier from now on that fails, as do all after it; 0: none is
+ * available from the start. */
 #define PFS_SEAMS_BARRIERS_ALWAYS UINT32_MAX
 extern uint32_t pfs_seams_barriers;
 
@@ -29,7 +29,7 @@ void pfs_sim_word_records_set(uint32_t count);
 #define PFS_SIM_ROOM_FAN 16u
 void pfs_sim_room_fan_set(uint32_t children);
 
-/* How often a thread looks for room before it sleeps, see proof.c; in the same way. */
+/* How often a thread looks for room before it sleeps (proof.c), in the same way. */
 #define PFS_SIM_PROOF_LOOKS 16384u
 void pfs_sim_proof_looks_set(uint32_t looks);
 

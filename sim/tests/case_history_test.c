@@ -1,6 +1,6 @@
 /*
- * case_history_test.c - histories of calls and pages that the check of executions must refuse,
- * each beside one that differs in a stamp and is fine.
+ * case_history_test.c - histories of calls and pages that the check must refuse, each next to a
+ * fine one that differs in one stamp.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void begin(bool exact, bool real_time)
 	(void)pfs_machine_spawn(machine, 0, nothing, NULL);
 	pfs_case_history_begin(&history, exact, real_time, 1);
 	pfs_case_history_page(&history, machine, 0, true);
-	machine->run.step_count = 1; /* pages that come from here on are added */
+	machine->run.step_count = 1; /* pages that appear from now on were added */
 }
 
 static void page(uint32_t index, bool published, uint32_t thread)
@@ -51,7 +51,7 @@ static void full(uint32_t thread)
 	pfs_case_history_refused(&history, thread, true);
 }
 
-/* message: a part of what the check must say, or NULL: nothing. */
+/* message: a part of the expected failure, or NULL: none. */
 static void expect_says(const char *message, const char *what)
 {
 	pfs_case_history_check(&history);
@@ -85,7 +85,7 @@ static void test_full(void)
 	expect_says(NULL, "full while all is in use");
 	begin(true, false);
 	take(0, 0), give(0, 0), full(1);
-	expect_says("full was said", "full while a record is free");
+	expect_says("answered full", "full while a record is free");
 	begin(false, false);
 	take(0, 0), give(0, 0), full(1);
 	expect_says(NULL, "which only an exact policy may not say");
@@ -101,7 +101,7 @@ static void end_now(struct pfs_machine *self, uint32_t *at)
 	(void)pfs_clock_release(&self->clocks, 0);
 }
 
-/* Answers are judged by what the thread could know: thread 0 frees; does thread 1 know it? */
+/* Only frees that a thread knows of count for its answer: thread 0 frees; does thread 1 know? */
 static void test_learned(void)
 {
 	uint32_t epoch;
@@ -114,7 +114,7 @@ static void test_learned(void)
 		if (knows != 0)
 			pfs_clock_of(&machine->clocks, 1)[0] = epoch;
 		full(1);
-		expect_says(knows != 0 ? "full was said" : NULL,
+		expect_says(knows != 0 ? "answered full" : NULL,
 			    "full, where the free happened before, or did not");
 	}
 }
@@ -128,7 +128,7 @@ static void test_pages(void)
 	begin(true, false);
 	take(0, 0), give(0, 0), pfs_case_history_call(&history, 1);
 	page(1, true, 1), pfs_case_history_allocated(&history, 1, 1);
-	expect_says("or a page added", "a page added while a record is free");
+	expect_says("or added a page", "a page added while a record is free");
 	begin(true, false);
 	take(0, 0), page(1, true, 1), take(1, 1), give(1, 1), page(1, false, 1);
 	full(1);
@@ -158,13 +158,13 @@ static void test_buffers(void)
 	machine->threads[0]->buffer_count = 0;
 	pfs_case_history_step(&history, machine);
 	full(1);
-	expect_says("full was said", "full once it has reached memory");
+	expect_says("answered full", "full once it has reached memory");
 	begin(true, true);
 	take(0, 0);
 	machine->threads[0]->buffer_count = 1;
 	give(0, 0), full(1);
 	machine->threads[0]->buffer_count = 0;
-	expect_says("full was said", "full after a free that returned, by real time");
+	expect_says("answered full", "full after a free that returned, by real time");
 }
 
 int main(void)

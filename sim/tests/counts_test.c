@@ -1,6 +1,6 @@
 /*
- * counts_test.c - counts whose exact values are known by hand: false full, needless growth,
- * skips, live records, on schedules that are forced.
+ * counts_test.c - counts with hand-computed values on forced schedules: false full, needless
+ * growth, skips, live records.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct scene {
 	struct pfs_thread *searcher, *other;
 	void *records[RECORDS_MAX];
 	uint32_t page_records;
-	uint32_t target; /* the record that the other thread is about */
+	uint32_t target; /* the record that the other thread uses */
 	void (*other_does)(struct scene *self);
 	bool looked; /* the searcher has looked at the target's word */
 };
@@ -82,11 +82,11 @@ static void destroy(void)
 }
 
 /*
- * Four pages of two records, all in use. In the first three a record is freed, and then their
- * full flags are found set, as by a thread that came late: `original` passes by all three, and
- * adds a page that nobody needs. It visits the page where it begins, the last one, twice, since
- * its first advance of the cursor returns the same place: first it finds both records in use
- * and sets the flag, then the flag refuses it.
+ * Four pages of two records, all in use. A record of each of the first three is freed, and then
+ * their full flags are set, as by a late thread: `original` skips all three and adds a needless
+ * page. It visits its first page, which is the last one, twice, because its first advance of the
+ * cursor returns the same place. First it finds both records in use and sets the flag; then it
+ * skips the page because of the flag.
  */
 static void test_stuck_flags(void)
 {
@@ -112,7 +112,7 @@ static void test_stuck_flags(void)
 	destroy();
 }
 
-/* The other thread runs when the searcher has looked at the target, and to its end. */
+/* When the searcher has looked at the target, the other thread runs to its end. */
 static struct pfs_actor choose(struct pfs_scheduler *self, struct pfs_machine *machine)
 {
 	(void)self;
@@ -163,8 +163,8 @@ static void free_target(struct scene *self)
 	pfs_free(self->other, self->records[self->target]);
 }
 
-/* A record that becomes FREE behind the search was not FREE all the while: no false full, and
- * yet the page that is then added is needless. */
+/* A record that becomes FREE after the search has passed was not FREE throughout: there is no false
+ * full, but the page that is then added is needless. */
 static void test_freed_behind(struct pfs_machine *machine)
 {
 	const char *name = "freed behind the search";
@@ -180,7 +180,7 @@ static void test_freed_behind(struct pfs_machine *machine)
 	destroy();
 }
 
-/* The record changes hands meanwhile and is free for a moment only. */
+/* Meanwhile the record changes its owner and is free only for a moment. */
 static void free_and_take_back(struct scene *self)
 {
 	pfs_free(self->other, self->records[self->target]);
@@ -220,7 +220,7 @@ static void test_exact(struct pfs_machine *machine)
 	destroy();
 }
 
-/* Metrics are no steps: the same schedule has as many with and without a search that fails. */
+/* Metrics are not steps: a schedule has as many steps with a failing search as without one. */
 static void test_quiet(struct pfs_machine *machine)
 {
 	pfs_machine_reset(machine);
@@ -239,7 +239,7 @@ static void test_quiet(struct pfs_machine *machine)
 	destroy();
 }
 
-/* The step in which the searcher first touched an address; the count of steps if it did not. */
+/* The step in which the searcher first accessed an address, or the number of steps. */
 static uint32_t first_step(const struct pfs_machine *machine, const void *address)
 {
 	uint32_t step = 0;
@@ -250,8 +250,8 @@ static uint32_t first_step(const struct pfs_machine *machine, const void *addres
 	return step;
 }
 
-/* `original` looks at the container's full flag and then counts the pages, as the real one:
- * a page that comes between the two is searched, not found by growing. */
+/* `original` reads the container's full flag and then counts the pages, as the real one does. A
+ * page added between the two is found by the search, not by growing. */
 static void test_flag_before_count(struct pfs_machine *machine)
 {
 	const char *name = "flag before count";

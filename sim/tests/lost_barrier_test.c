@@ -1,10 +1,10 @@
 /*
- * lost_barrier_test.c - policy magazine where the heavy barrier begins to fail in the middle: on
- * every schedule no record has two owners and none is lost; and nobody waits. What a handle left
- * in its ring is there for others once it is detached; and, where it is attached again without a
- * barrier, what its next owner freed.
+ * lost_barrier_test.c - policy magazine when the heavy barrier begins to fail during a run: on
+ * every schedule no record has two owners, none is lost, and no thread waits. Others get the
+ * records that a handle left in its ring once it is detached; and, if it is attached again without
+ * a barrier, those that its next owner freed.
  *
- * Not checked, since it does not hold: that a page is added, or full answered, only at a moment
+ * Not checked, because it does not hold: that a page is added, or full answered, only at a moment
  * with no free record. See "Without the barrier" in variants/magazine/magazine.h.
  */
 #include <string.h>
@@ -20,20 +20,20 @@
 #define THREADS_MAX 3u
 #define RECORDS 4u
 #ifndef SEARCH_PART
-#define SEARCH_PART 1u /* of the executions one in so many, where each is slow */
+#define SEARCH_PART 1u /* runs one in so many executions, if each is slow */
 #endif
 
 static struct world {
 	struct pfs_container *container;
 	uint32_t threads;
-	uint32_t failing; /* the so many-th barrier is the first to fail */
+	uint32_t failing; /* the number of the first barrier that fails */
 	struct worker {
 		struct pfs_thread *handle;
-		uint32_t takes; /* records that it holds at once, again and again */
+		uint32_t takes; /* records that it holds at a time, again and again */
 		uint32_t turns;
 	} workers[THREADS_MAX];
 	uint64_t failed; /* executions in which the barrier failed */
-	/* For threads that come and go: */
+	/* For threads that detach and attach: */
 	uint64_t gone; /* the second has detached its handle */
 	uint32_t got;  /* records that the first has, and keeps */
 } world;
@@ -79,7 +79,7 @@ static void set_up(struct world *self)
 		struct worker *worker = &self->workers[id];
 		(void)pfs_thread_attach(self->container, &worker->handle);
 	}
-	/* Each ring holds a record from the start, as far as there are any. */
+	/* Each ring holds a record from the start, as long as records last. */
 	for (uint32_t id = 0; id < self->threads; id++) {
 		struct pfs_claim claim = pfs_allocate(self->workers[id].handle);
 		pfs_publish(self->workers[id].handle, claim);
@@ -96,7 +96,7 @@ static void setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, work, &self->workers[id]);
 }
 
-/* When each thread has made its calls, all records can be had by one. */
+/* When all threads have made their calls, one thread can allocate every record. */
 static void finish(struct pfs_machine *machine, void *context)
 {
 	struct world *self = context;
@@ -130,7 +130,7 @@ static void take_all(struct world *self)
 	}
 }
 
-/* Wants all that there is, and all but one after the other has told it that it went. */
+/* Wants every record, and all but one after the other thread has said that it detached. */
 static void want_all(void *opaque)
 {
 	struct world *self = opaque;
@@ -140,8 +140,8 @@ static void want_all(void *opaque)
 	PFS_MACHINE_CHECK(self->got + 1 >= RECORDS, "what a handle left is out of reach");
 }
 
-/* Goes in the middle, with a record in its ring, comes again, and uses that or another one. It
- * holds `growth` in place of a thread that maps a page then: so the record stays in the ring. */
+/* Detaches with a record in its ring, attaches again, and uses that record or another one. It holds
+ * `growth` meanwhile, as a thread does that maps a page, so the record stays in the ring. */
 static void go_and_come(void *opaque)
 {
 	struct world *self = opaque;
@@ -164,7 +164,7 @@ static void setup_going(struct pfs_machine *machine, void *context)
 	(void)pfs_machine_spawn(machine, 0, go_and_come, self);
 }
 
-/* Where there was no barrier from the start, the second thread's handle need not go again. */
+/* Without a barrier from the start, the second thread need not detach again. */
 static void finish_going(struct pfs_machine *machine, void *context)
 {
 	struct world *self = context;
@@ -198,7 +198,7 @@ static void check(const struct pfs_scenario *scenario, const struct pfs_memory_m
 	struct pfs_machine *machine = pfs_machine_create(model);
 	world = (struct world){ .failing = failing, .threads = threads };
 	for (uint32_t id = 0; id < threads; id++) {
-		/* Refused in each turn, so that it takes back its own ring, too. */
+		/* Refused in each turn, so that it also takes back its own ring. */
 		world.workers[id].takes = id == 0 ? RECORDS + 1 : 1;
 		world.workers[id].turns = id == 0 ? failing : 2;
 	}

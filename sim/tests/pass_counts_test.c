@@ -1,8 +1,8 @@
 /*
- * pass_counts_test.c - what a pass and a growth look at, counted access by access: each handle
- * once an attempt however many pages wait, no record's word where the policy has an index, no lock
- * while it waits for readers, and no more of the directory because a low page went and came back.
- * And a look-up by address asks one word.
+ * pass_counts_test.c - the accesses of a pass and of a growth. A pass reads each handle once per
+ * attempt, however many pages wait; it reads no record's word if the policy has an index, and holds
+ * no lock while it waits for readers. A growth reads no more of the directory because a low page
+ * was given back and added again. A look-up by address reads one word.
  */
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static void test_now(struct pfs_machine *machine, const char *policy)
 	for (uint32_t page = 0; page < PAGES; page++)
 		looks += accesses(machine, words[page],
 				  PAGE_RECORDS * scene.container->shape.record_stride) != 0;
-	/* Unlinking reads the versions of a page that goes, which all do. */
+	/* Unlinking a page reads the versions of its records, in every policy. */
 	expect(looks, PAGES, policy, "pages whose versions were read");
 	expect(held_yields(machine), 0, policy, "waits with the lock held");
 	pfs_leave(scene.handles[1]);
@@ -141,7 +141,7 @@ static void pass_body(void *unused)
 	(void)pfs_reclaim_pass(scene.handles[0]);
 }
 
-/* Pages in use stay, so what a pass reads of their records is what counting needs. */
+/* Pages in use stay, so a pass reads their records only to count. */
 static void test_pass(struct pfs_machine *machine, const char *policy, uint64_t wanted)
 {
 	pfs_machine_reset(machine);
@@ -183,7 +183,7 @@ static uint64_t growth_looks(struct pfs_machine *machine)
 	return count;
 }
 
-/* The same number with MANY pages, after the two lowest went and came back, as with few. */
+/* As many with MANY pages as with few, after the two lowest were given back and added again. */
 static void test_holes(struct pfs_machine *machine, const char *policy)
 {
 	pfs_machine_reset(machine);
@@ -197,7 +197,7 @@ static void test_holes(struct pfs_machine *machine, const char *policy)
 	expect(pfs_reclaim_now(scene.handles[0]), 2, policy, "pages that went");
 	fill(2);
 	uint64_t many = growth_looks(machine);
-	if (many > few + 2) /* a level more */
+	if (many > few + 2) /* one more level */
 		expect(many, few + 2, policy, "looks of a growth behind a hole that was filled");
 	struct pfs_counts counts;
 	pfs_container_counts(scene.container, &counts);
@@ -212,7 +212,7 @@ static void owns_body(void *unused)
 	expect(pfs_owns(scene.handles[0], scene.records[0]), false, "bare", "owns a free record");
 }
 
-/* A look-up of a free record asks its own word, and no other. */
+/* A look-up of a free record reads its own word and no other. */
 static void test_owns(struct pfs_machine *machine)
 {
 	struct pfs_config config;

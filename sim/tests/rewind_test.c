@@ -1,6 +1,6 @@
 /*
- * rewind_test.c - a search that goes back by snapshots makes the same executions, and comes to the
- * same ends, as one that begins each of them anew.
+ * rewind_test.c - a search that rewinds by snapshots makes the same executions, with the same ends,
+ * as one that restarts each of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void try_programs(const struct pfs_memory_model *model, uint64_t random)
 	}
 }
 
-/* With pages that come and go, plain accesses, answers of full, reads. */
+/* With pages that are added and given back, plain accesses, answers of full, and reads. */
 static void try_case(const struct pfs_memory_model *model, const char *policy, const char *name)
 {
 	static struct pfs_case self;

@@ -1,6 +1,6 @@
 /*
- * steps_test.c - what the slow paths of exact and magazine cost, in steps, locks and barriers of
- * the simulated machine, on schedules that are forced. Time would tell the same, less surely.
+ * steps_test.c - the costs of the slow paths of exact and magazine on forced schedules, in steps,
+ * locks and barriers of the simulated machine. Times would show the same, but with noise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void expect_at_most(uint64_t got, uint64_t most, const char *what)
 		     (unsigned long long)most);
 }
 
-/* What was executed since the last reset of it. */
+/* Operations since the last reset. */
 struct cost {
 	uint64_t steps, locks, tries, barriers;
 };
@@ -39,7 +39,7 @@ static struct world {
 	void *records[RECORDS_MAX];
 	uint32_t count;
 	struct cost cost[THREADS_MAX]; /* by thread */
-	uint32_t looks; /* steps of a thread that waits, before the first one goes on */
+	uint32_t looks; /* steps of a waiting thread before the first thread continues */
 	uint32_t phase;
 } world;
 
@@ -128,7 +128,7 @@ static void take_all(void)
 		world.records[i] = take(0);
 }
 
-/* Each handle frees a record in turn, which the first one takes back: every ring was in use. */
+/* Each handle in turn frees a record, and the first one takes it back: every ring was used. */
 static void use_each(void *argument)
 {
 	(void)argument;
@@ -154,7 +154,7 @@ static void free_by_last_and_ask(void *argument)
 	ask(NULL);
 }
 
-/* A refusal with so many handles, of which the last ones are detached before. */
+/* A refusal with so many handles; the last ones were detached before. */
 static struct cost refusal(struct pfs_machine *machine, const char *policy, uint32_t handles,
 			   uint32_t attached)
 {
@@ -172,7 +172,7 @@ static struct cost refusal_by_take_back(struct pfs_machine *machine, uint32_t ha
 {
 	make(machine, "magazine", handles, 2, 4, 4);
 	(void)cost_of(machine, use_each);
-	/* The owner of the last ring finds that it was closed, and would pass it by from now on. */
+	/* The owner of the last ring sees that it was closed, and would bypass it from now on. */
 	(void)cost_of(machine, free_by_last_and_ask);
 	struct pfs_magazine *ring = world.handles[world.count - 1]->policy;
 	ring->bypass = 0;
@@ -181,7 +181,7 @@ static struct cost refusal_by_take_back(struct pfs_machine *machine, uint32_t ha
 	return cost;
 }
 
-/* Refused again, magazine is as exact, and looks at nothing that a handle has. */
+/* The second refusal costs magazine as much as exact: it reads nothing of a handle. */
 static void test_refusals(struct pfs_machine *machine)
 {
 	struct cost exact = refusal(machine, "exact", 3, 3);
@@ -198,13 +198,13 @@ static void test_refusals(struct pfs_machine *machine)
 	expect_at_most(back.barriers, 1, "barriers of a refusal that closes a ring");
 	expect_at_most(1, back.barriers, "a ring to close, barriers");
 	expect_at_most(back_of_many.barriers, 1, "barriers with many handles, most of them closed");
-	/* One more word of open rings: read in each walk, and cleared apart. */
+	/* One more word of open rings, which each walk reads and clears separately. */
 	expect_at_most(back_of_many.steps, back.steps + 40, "steps of a take-back, many closed");
 }
 
 #define TRADES 1000u
 
-/* Two handles at the last record, each frees it for the other. */
+/* Two handles use the last record: each frees it for the other. */
 static void trade(void *argument)
 {
 	(void)argument;
@@ -226,7 +226,7 @@ static void test_trades(struct pfs_machine *machine)
 	destroy();
 }
 
-/* What a page that drains has does not lie in rings, where nobody sees that it is free. */
+/* Free records of a draining page are not in rings, which would hide that they are free. */
 static void test_draining(struct pfs_machine *machine)
 {
 	uint64_t first_entry, last;
@@ -241,7 +241,7 @@ static void test_draining(struct pfs_machine *machine)
 	destroy();
 }
 
-/* ---- a free is stopped in the middle: its ring stays open ---- */
+/* ---- a free is stopped halfway: its ring stays open ---- */
 
 static void free_by_second(void *argument)
 {
@@ -275,8 +275,8 @@ static void go_on(struct pfs_machine *machine)
 	destroy();
 }
 
-/* A refusal revokes the ring, and passes one barrier for that; and one between the looks of its
- * proof, for the free may have returned by then, and its store be on its way. */
+/* A refusal uses one barrier to revoke the ring, and one between the looks of its proof, because
+ * the free may have returned by then while its store is still buffered. */
 static void test_stays_open(struct pfs_machine *machine)
 {
 	stop_amid_free(machine);
@@ -293,7 +293,7 @@ static void free_and_take(void *argument)
 	world.records[1] = take(2);
 }
 
-/* Thread 3 up to the barrier of its proof, then thread 4, then the rest. */
+/* Thread 3 up to the barrier of its proof, then thread 4, then the others. */
 static struct pfs_actor between_looks(struct pfs_scheduler *self, struct pfs_machine *machine)
 {
 	(void)self;
@@ -303,8 +303,8 @@ static struct pfs_actor between_looks(struct pfs_scheduler *self, struct pfs_mac
 	return pfs_machine_can_run(machine, asks) ? asks : PFS_NOBODY;
 }
 
-/* Between the looks another ring is opened, filled and emptied: the proof begins again, although
- * both looks find all rings empty. */
+/* Between the looks, another ring is opened, filled and emptied: the proof restarts, although both
+ * looks find all rings empty. */
 static void test_opened_between_looks(struct pfs_machine *machine)
 {
 	struct pfs_scheduler scheduler = { .choose = between_looks, .ran = count };
@@ -342,7 +342,7 @@ static void see_owner(struct pfs_scheduler *self, struct pfs_machine *machine,
 		world.phase = 1;
 }
 
-/* The taker until it has seen that the ring is out of reach, then the owner, then the taker. */
+/* The taker until it sees that the ring is out of reach, then the owner, then the taker. */
 static struct pfs_actor at_that_moment(struct pfs_scheduler *self, struct pfs_machine *machine)
 {
 	(void)self;
@@ -360,8 +360,8 @@ static void free_two_by_owner(void *argument)
 		pfs_free(world.handles[1], world.records[i]);
 }
 
-/* The heavy barrier is refused. A taker leaves a ring alone, whose owner hands it over in between:
- * what it holds is for the next one. */
+/* The heavy barrier fails. A taker leaves a ring alone, and the owner then hands it over: its
+ * records are for the next taker. */
 static void test_handed_in_between(struct pfs_machine *machine)
 {
 	struct pfs_scheduler scheduler = { .choose = at_that_moment, .ran = see_owner };
@@ -378,7 +378,7 @@ static void test_handed_in_between(struct pfs_machine *machine)
 	destroy();
 }
 
-/* ---- who waits for a page ---- */
+/* ---- threads that wait for a page ---- */
 
 static void keep_one(void *argument)
 {
@@ -391,8 +391,8 @@ static bool waits(const struct pfs_machine *machine, uint32_t thread)
 	return machine->threads[thread]->pending.kind == PFS_SIM_YIELD;
 }
 
-/* Thread 0 until it has `mapping`; the others for so many steps, until they wait; thread 0 to its
- * end, the others one by one, and only that is counted. */
+/* Thread 0 runs until it has `mapping`, and the others run until they wait. Then thread 0 runs to
+ * its end, and the others one by one; only these steps are counted. */
 static struct pfs_actor in_phases(struct pfs_scheduler *self, struct pfs_machine *machine)
 {
 	(void)self;

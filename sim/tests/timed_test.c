@@ -1,5 +1,5 @@
 /*
- * timed_test.c - the machine in virtual time: what accesses take, threads, time.
+ * timed_test.c - the machine in virtual time: costs of accesses, threads, time.
  *
  * usage: timed_test          all tests
  *        timed_test --print  the figures of one run, to be compared between processes
@@ -13,19 +13,8 @@
 #include "containers/mutex.h"
 #include "containers/yield.h"
 #include "check/machine/machine.h"
+#include "sim/tests/expect_where.h"
 #include "sim/timed/timed.h"
-
-static int failures;
-
-#define EXPECT(condition, ...)                                              \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			failures++;                                         \
-			(void)printf("FAILED %s:%d: ", __FILE__, __LINE__); \
-			(void)printf(__VA_ARGS__);                          \
-			(void)putchar('\n');                                \
-		}                                                           \
-	} while (0)
 
 typedef unsigned long long number; /* for printf */
 
@@ -150,7 +139,7 @@ static void test_exact_costs(void)
 	close_rig();
 }
 
-/* More lines than a level of the cache has, twice: the second time tells the level. */
+/* More lines than a level of the cache holds, twice: the second pass shows the level. */
 static _Alignas(64) _Atomic(uint64_t) many[1 << 16][8];
 
 static void walk(void *argument)
@@ -184,7 +173,7 @@ static void add_for_a_while(void *argument)
 		(void)pfs_fetch_add_relaxed(&shared.word, 1);
 }
 
-/* Nobody starves on a line, near or far. */
+/* No thread starves on a line, near or far. */
 static void test_fairness(void)
 {
 	memset(&shared, 0, sizeof(shared));
@@ -312,7 +301,7 @@ static void barriers_or_adds(void *argument)
 		(void)pfs_fetch_add_relaxed(&shared.word, 1);
 }
 
-/* Who calls for barriers without end waits for each, and so leaves the others time. */
+/* A thread that issues endless barriers waits for each one, which leaves the others time. */
 static void test_barriers(void)
 {
 	memset(&shared, 0, sizeof(shared));
@@ -324,7 +313,7 @@ static void test_barriers(void)
 		memset(&shared, 0, sizeof(shared));
 		open_rig("core:16 pu:1", callers + 1, 0);
 		EXPECT(run_rig(barriers_or_adds), "%s", pfs_timed_message(rig.timed));
-		/* 140 for the call, 60 for a message, 500 until it is there, 700 to answer it. */
+		/* 140 for the call, 60 for a message, 500 until it arrives, 700 to answer it. */
 		EXPECT(callers > 1 || shared.done[0] / 10 == 71, "1400 ns each: %llu",
 		       (number)shared.done[0]);
 		/* 6 ns each, in half of the time; or in 100 ns after each interrupt of 700. */
@@ -336,7 +325,7 @@ static void test_barriers(void)
 	}
 }
 
-static _Atomic(uint64_t) *block; /* from malloc: where differs from process to process */
+static _Atomic(uint64_t) *block; /* from malloc: the address differs between processes */
 
 static void add_to_block(void *argument)
 {
@@ -344,7 +333,7 @@ static void add_to_block(void *argument)
 		(void)pfs_fetch_add_relaxed(&block[(i * 57 + (uintptr_t)argument) % 10000], 1);
 }
 
-/* Memory from malloc, more threads than PUs, everything at once. */
+/* Memory from malloc, more threads than PUs, all together. */
 static int print_figures(void)
 {
 	block = calloc(10000, sizeof(*block));

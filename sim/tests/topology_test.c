@@ -1,24 +1,13 @@
 /*
- * topology_test.c - machines and costs from text and files, and what is no such text.
+ * topology_test.c - machines and costs from text and files, and invalid texts.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "sim/timed/costs.h"
+#include "sim/tests/expect_where.h"
 #include "sim/timed/topology.h"
-
-static int failures;
-
-#define EXPECT(condition, ...)                                              \
-	do {                                                                \
-		if (!(condition)) {                                         \
-			failures++;                                         \
-			(void)printf("FAILED %s:%d: ", __FILE__, __LINE__); \
-			(void)printf(__VA_ARGS__);                          \
-			(void)putchar('\n');                                \
-		}                                                           \
-	} while (0)
 
 static void test_topology(void)
 {
@@ -113,7 +102,7 @@ static void test_distances(void)
 	(void)remove("timed_test.tmp");
 }
 
-/* Files that hwloc takes, or breaks on, and that are no machine. */
+/* Files that hwloc accepts or crashes on, but that are no machine. */
 static void test_damaged(void)
 {
 	static const char *const texts[] = {

@@ -9,7 +9,7 @@
 #include "check/machine/trace.h"
 
 #define ENTRIES ((size_t)1 << 18)
-#define ENTRIES_USED_MAX (ENTRIES / 4 * 3) /* what comes later is not listed */
+#define ENTRIES_USED_MAX (ENTRIES / 4 * 3) /* later lines are not listed */
 #define LINE_SHIFT 6
 
 /* One place in the source and one line. */
@@ -69,7 +69,7 @@ bool pfs_hot_lines_record(bool on)
 	return true;
 }
 
-/* By line, those of one line by time. */
+/* By line, and within a line by time. */
 static int by_line(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
@@ -88,7 +88,7 @@ static int by_time(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* One entry for each line, at the front: its sums, and the place that took most. */
+/* Moves one entry for each line to the front: its sums, and the place that took the most time. */
 static size_t merge_lines(size_t count)
 {
 	size_t lines = 0;

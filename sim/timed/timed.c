@@ -19,7 +19,7 @@ static int by_neighbour(const struct pfs_topology *topology, uint32_t a, uint32_
 	return a < b ? -1 : a > b;
 }
 
-/* No core gets a second thread while another has none; then one node after the other. */
+/* No core gets a second thread while another core has none; then one node after the other. */
 static int by_distance(const struct pfs_topology *topology, uint32_t a, uint32_t b)
 {
 	const struct pfs_pu *x = &topology->pu[a], *y = &topology->pu[b];
@@ -202,6 +202,6 @@ __attribute__((noinline)) int pfs_timed_in_place(int (*call)(int argc, char **ar
 	volatile char *padding = __builtin_alloca(off + 16);
 	padding[0] = 0;
 	int status = call(argc, argv);
-	padding[0] = (char)status; /* it is needed until here */
+	padding[0] = (char)status; /* keeps it alive until here */
 	return status;
 }

@@ -1,12 +1,12 @@
 /*
- * timed_access.c - an access that the core's own cache can't serve: who gives the line, when
- * it leaves there, when it arrives here, and who waits.
+ * timed_access.c - an access that the core's own cache cannot serve: which holder gives the
+ * line, when it leaves and arrives, and which threads wait.
  *
- * A request reaches the holder after request_share of the transfer; until then, and until the
- * hold is over, the holder goes on using its copy. Requests for a line that is on its way, or
- * that others wait for, stand in its queue; each one is served when the line has arrived at
- * the one before. All that wait to read are served together, their copies made one by one. A
- * hold is a time of the holder's L3: how far the line came does not make it longer.
+ * A request reaches the holder after request_share of the transfer. Until then, and until the
+ * hold is over, the holder keeps using its copy. Requests for a line that is in transfer, or
+ * for which others wait, queue; each is served when the line has arrived at the one before.
+ * All waiting readers are served together, and their copies are made one by one. A hold is a
+ * time of the holder's L3: the distance that the line came does not make it longer.
  */
 #include "sim/timed/timed_engine.h"
 
@@ -17,7 +17,7 @@ enum source { FROM_SIBLING, FROM_L3, FROM_NODE, FROM_REMOTE, FROM_NEAR, FROM_FAR
 struct fetch {
 	uint64_t latency;
 	enum source source;
-	bool held; /* somebody has to give it up or hand out a copy */
+	bool held; /* a holder has to give it up or copy it */
 };
 
 static enum source source_of(const struct pfs_timed *self, uint32_t from, uint32_t to)
@@ -57,7 +57,7 @@ static struct fetch from_owner(const struct pfs_timed *self, const struct pfs_ti
 	return (struct fetch){ self->prices.l3_hit, FROM_L3, true };
 }
 
-/* A reader takes the nearest copy, a writer waits for the farthest to be gone. Bit b of the
+/* A reader takes the nearest copy; a writer waits until the farthest is invalid. Bit b of the
  * mask stands for the L3s b, b + 64, ... */
 static struct fetch from_sharers(const struct pfs_timed *self,
 				 const struct pfs_timed_thread *thread, const struct pfs_line *line,
@@ -73,7 +73,7 @@ static struct fetch from_sharers(const struct pfs_timed *self,
 		uint32_t bit = (uint32_t)__builtin_ctzll(left);
 		for (uint32_t group = bit; group < groups; group += 64) {
 			if (any && group == thread->l3)
-				continue; /* the own copy: no other there has one */
+				continue; /* its own copy is the only one there */
 			struct fetch next = from_l3(self, thread, group);
 			if (!any || (next.latency > best.latency) == exclusive)
 				best = next;
@@ -85,7 +85,7 @@ static struct fetch from_sharers(const struct pfs_timed *self,
 	return best;
 }
 
-/* Prefetchers run ahead of a thread that walks over lines nobody else holds. */
+/* Prefetchers run ahead of a thread that walks over lines that no other core holds. */
 static void shorten_stream(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			   const struct pfs_line *line, struct fetch *fetch)
 {
@@ -114,7 +114,8 @@ static struct fetch find_source(struct pfs_timed *self, struct pfs_timed_thread 
 	return fetch;
 }
 
-/* The request sets out at `asked`; the line may leave from line->hold on. When it arrives. */
+/* When the line arrives: the request starts at `asked`, and the line may leave from line->hold on.
+ */
 static uint64_t serve(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		      struct pfs_line *line, bool exclusive, uint64_t asked)
 {
@@ -148,7 +149,7 @@ static void fill(struct pfs_timed *self, const struct pfs_timed_thread *thread,
 	line->stamps[2] = l3->fills[0];
 }
 
-/* The thread has the line now. */
+/* The thread gets the line. */
 static void land(struct pfs_timed *self, struct pfs_timed_thread *thread, struct pfs_line *line,
 		 bool exclusive)
 {
@@ -188,8 +189,8 @@ static void remove_waiting(struct pfs_timed *self, struct pfs_line *line, uint16
 	self->lines.cores[thread->core].waiting--;
 }
 
-/* May nearer requests pass this one? On one package the caches hear their own cores first; what
- * packages ask of each other is heard in its order. */
+/* May nearer requests pass this one? Caches of one package serve their own cores first; requests
+ * between packages are served in order. */
 static bool may_be_passed(const struct pfs_timed *self, const struct pfs_line *line,
 			  const struct pfs_timed_thread *thread)
 {
@@ -198,8 +199,8 @@ static bool may_be_passed(const struct pfs_timed *self, const struct pfs_line *l
 	       package[self->l3_of_core[line->owner]] == package[thread->l3];
 }
 
-/* Who is served next: the nearest of the first few, but the first one is not passed too often.
- * Takes it out of the queue. */
+/* Dequeues the next request: the nearest of the first few, unless the first one was passed too
+ * often. */
 static struct pfs_timed_thread *choose(struct pfs_timed *self, struct pfs_line *line)
 {
 	struct pfs_timed_thread *first = &self->threads[line->first], *best = first;
@@ -234,7 +235,7 @@ static void send(struct pfs_timed *self, struct pfs_line *line, struct pfs_timed
 	pfs_timed_push(self, pfs_timed_key(thread->clock, pfs_timed_id(self, thread)));
 }
 
-/* Serves the readers of the queue, but for the first `skip` of them. */
+/* Serves the readers of the queue, except the first `skip` of them. */
 static void send_from(struct pfs_timed *self, struct pfs_line *line, uint32_t skip)
 {
 	uint16_t before = PFS_LINE_NOBODY, at = line->first;
@@ -252,8 +253,8 @@ static void send_from(struct pfs_timed *self, struct pfs_line *line, uint32_t sk
 	}
 }
 
-/* All that wait to read are served with the first of them; who comes first is chance, as their
- * requests race. */
+/* All waiting readers are served with the first of them, which is random, as their requests race.
+ */
 static void send_readers(struct pfs_timed *self, struct pfs_line *line,
 			 struct pfs_timed_thread *first)
 {
@@ -262,7 +263,7 @@ static void send_readers(struct pfs_timed *self, struct pfs_line *line,
 	send_from(self, line, 0);
 }
 
-/* The line has come to the core: threads of it that wait need no request any more. */
+/* The line has arrived at the core: its waiting threads need no request any more. */
 static void wake_siblings(struct pfs_timed *self, const struct pfs_timed_thread *thread,
 			  struct pfs_line *line)
 {
@@ -283,7 +284,7 @@ static void wake_siblings(struct pfs_timed *self, const struct pfs_timed_thread 
 	}
 }
 
-/* thread: at which the line has just arrived. */
+/* The line has just arrived at `thread`. */
 static void hand_on(struct pfs_timed *self, const struct pfs_timed_thread *thread,
 		    struct pfs_line *line)
 {
@@ -293,7 +294,7 @@ static void hand_on(struct pfs_timed *self, const struct pfs_timed_thread *threa
 		wake_siblings(self, thread, line);
 	if (line->first == PFS_LINE_NOBODY)
 		return;
-	/* The more wait, the sooner one is heard; but now and then all come late. */
+	/* The more requests wait, the sooner one is served; but sometimes all are late. */
 	uint64_t mean = self->prices.hold / line->waiting;
 	uint64_t kept = mean / 2 + (mean * pfs_timed_random(self) >> 32);
 	if (pfs_timed_random(self) < self->prices.late_q32)
@@ -323,7 +324,7 @@ static void stand_in_queue(struct pfs_timed *self, struct pfs_timed_thread *thre
 	self->lines.cores[thread->core].waiting++;
 }
 
-/* May this request be served beside those that are? Readers beside readers. */
+/* May this request be served together with the current ones? Readers with readers. */
 static bool may_join(const struct pfs_line *line, bool exclusive)
 {
 	if (line->moving == 0)

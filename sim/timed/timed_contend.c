@@ -11,7 +11,7 @@
 #define BEGIN_NS 5000u
 #define THREADS_MAX 256u
 #define PAUSE_NS 20u /* a pause instruction or two, in a loop that waits for a lock */
-/* After an unlock, so that others see it before the thread is there again (David et al. do so). */
+/* After an unlock, so that others see it before the thread comes back (as David et al. do). */
 #define AWAY_NS 100u
 
 struct link {
@@ -22,7 +22,7 @@ struct link {
 /* Static: the line must begin where a line begins. */
 static struct {
 	_Alignas(64) _Atomic(uint64_t) word;
-	_Atomic(uint64_t) served; /* beside word: the ticket whose turn it is */
+	_Atomic(uint64_t) served; /* in the line of `word`: the ticket whose turn it is */
 	_Alignas(64) _Atomic(uint64_t) served_apart;
 	_Alignas(64) _Atomic(uint64_t) data;
 	_Alignas(64) uint64_t done[THREADS_MAX];
@@ -156,7 +156,7 @@ static void lock(uintptr_t id, void (*take)(uintptr_t), void (*give)(uintptr_t))
 
 static enum pfs_contend_kind kind;
 
-/* Threads begin in no order: where each one would follow its neighbour, that order would stay. */
+/* Threads begin in random order: if each one followed its neighbour, that order would persist. */
 static void begin(uintptr_t id)
 {
 	uint64_t mixed = (id + 1) * UINT64_C(0x9E3779B97F4A7C15);

@@ -6,8 +6,8 @@
 
 #include "containers/message.h"
 
-/* Transfers (l3_ns, node_ns) follow from the turns published for each machine as in costs.c, and
- * the cost of an operation from the time of one thread. */
+/* Transfers (l3_ns, node_ns) are computed from the published turns of each machine as in costs.c,
+ * and the cost of an operation is the time of one thread. */
 /* clang-format off */
 static const struct pfs_curve curves[] = {
 	{ "xeon-w2145-pass", "wtarreau/atomic-tests, results/xeon-op2: 41 of 39..44", "core:8 pu:2",
@@ -117,7 +117,7 @@ const struct pfs_relation *pfs_relation_at(uint32_t at)
 	return at < sizeof(relations) / sizeof(relations[0]) ? &relations[at] : NULL;
 }
 
-/* Where there are siblings, threads are to be on cores of their own, as in the originals. */
+/* If there are siblings, each thread gets its own core, as in the original measurements. */
 bool pfs_curve_measure(const struct pfs_curve *curve, uint32_t threads, uint64_t seed,
 		       struct pfs_contend_answer *answer)
 {
@@ -136,7 +136,7 @@ bool pfs_relation_measure(const struct pfs_relation *relation, uint64_t seed, do
 	return true;
 }
 
-/* One line for each point; how many are outside, or a negative number after a failure. */
+/* Prints a line for each point. Returns how many are outside, or a negative number on failure. */
 static int print_curve(const struct pfs_curve *curve)
 {
 	int outside = 0;

@@ -11,7 +11,7 @@
 
 #include "check/machine/trace.h"
 
-/* In the core's own cache: which level, by how much was taken in since the last use. */
+/* The level of the core's own cache, from the number of fills since the last use. */
 static uint64_t own_cost(struct pfs_timed *self, const struct pfs_timed_thread *thread,
 			 struct pfs_line *line, uint64_t in_l1)
 {
@@ -83,8 +83,8 @@ static struct pfs_line *line_of(struct pfs_timed *self, const struct pfs_timed_t
 	return line;
 }
 
-/* A read: of the line, or of the line and the right to write it? Some machines hand on what was
- * modified as a whole: the reader of a record often is its next writer. */
+/* Does a read get only the line, or also the right to write it? Some machines pass on a modified
+ * line as a whole, because the reader of a record is often its next writer. */
 static bool fetch_to_read(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			  struct pfs_line *line, bool expects, uint64_t cost)
 {
@@ -95,7 +95,7 @@ static bool fetch_to_read(struct pfs_timed *self, struct pfs_timed_thread *threa
 	return arrived;
 }
 
-/* What was learnt of the load's place: is a write to the same line to be expected? */
+/* What the load's place has taught: will a write to the same line follow? */
 static bool expects_write(struct pfs_timed *self, struct pfs_timed_thread *thread,
 			  const struct pfs_sim_place *place, uint64_t tag)
 {
@@ -236,7 +236,7 @@ static void load(struct pfs_timed *self, struct pfs_timed_thread *thread, const 
 		line = line_of(self, thread, address, tag);
 		price = hit(self, thread, line, false, cost);
 	}
-	/* A copy that is shared, or none: here it matters what comes next. */
+	/* A shared copy, or none: then it matters what comes next. */
 	bool exclusive = (price == PFS_TIMED_NEVER || line->owner != thread->core) &&
 			 expects_write(self, thread, place, tag);
 	while (price == PFS_TIMED_NEVER) {

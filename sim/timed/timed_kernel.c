@@ -2,24 +2,24 @@
  * timed_kernel.c - operations that end in system calls: mutexes, yield, barriers, memory.
  *
  * A mutex is glibc's: no spinning, a failed lock calls the kernel at once, an unlock wakes the
- * one that waits longest, and whoever locks first when it runs has it. The kernel looks at the
- * word again before the thread sleeps: one that was unlocked meanwhile sends it back. Who has
- * called once marks the mutex as waited for, and its unlock calls the kernel though nobody may
- * sleep.
+ * thread that has waited longest, and the first thread to lock it owns it. The kernel reads the
+ * word again before the thread sleeps, and returns if the mutex was unlocked meanwhile. A thread
+ * that has called once marks the mutex as waited for, and its unlock calls the kernel even if no
+ * thread sleeps.
  */
 #include "sim/timed/timed_engine.h"
 
 static void sleep_on(struct pfs_timed *self, struct pfs_timed_thread *thread, const void *mutex)
 {
 	thread->mutex = mutex;
-	thread->asked = thread->clock; /* who came first is woken first */
-	/* Else two threads may keep step, in a pattern that a nanosecond more or less changes. */
+	thread->asked = thread->clock; /* the first to come is woken first */
+	/* Otherwise two threads may run in lockstep, in a pattern that one nanosecond changes. */
 	thread->clock += pfs_timed_vary(self, self->prices.futex_sleep);
 	self->sleeping++;
 	pfs_timed_block(self, thread, PFS_TIMED_SLEEPS);
 }
 
-#define WAITED_FOR 0x80000000u /* in the word of a mutex, beside its holder */
+#define WAITED_FOR 0x80000000u /* in the word of a mutex, with its holder */
 
 static void lock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		 const struct pfs_sim_operation *operation)
@@ -36,7 +36,7 @@ static void lock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 	*held = (pfs_timed_id(self, thread) + 1) | mark;
 }
 
-/* Who sleeps longest on the mutex; NULL: nobody. */
+/* The thread that has slept longest on the mutex, or NULL. */
 static struct pfs_timed_thread *sleeper(struct pfs_timed *self, const void *mutex)
 {
 	struct pfs_timed_thread *found = NULL;
@@ -69,7 +69,7 @@ static void unlock(struct pfs_timed *self, struct pfs_timed_thread *thread,
 	if (next != NULL)
 		pfs_timed_wake(self, next, asleep_from);
 	if (waited_for)
-		thread->clock += self->prices.yield; /* a system call that finds nobody */
+		thread->clock += self->prices.yield; /* a system call that finds no other thread */
 }
 
 static void give_way(struct pfs_timed *self, struct pfs_timed_thread *thread)
@@ -79,10 +79,10 @@ static void give_way(struct pfs_timed *self, struct pfs_timed_thread *thread)
 		pfs_timed_block(self, thread, PFS_TIMED_QUEUED);
 }
 
-/* What a CPU that comes from an interrupt runs at least before it takes the next. */
+/* How long a CPU at least runs between two interrupts. */
 #define RUNS_BETWEEN (100 * PFS_TIMED_PS)
 
-/* A CPU takes an interrupt that was sent at `sent`; when it has acknowledged it. */
+/* A CPU takes an interrupt that was sent at `sent`. Returns when it has acknowledged it. */
 static uint64_t interrupt(struct pfs_timed *self, struct pfs_timed_pu *pu, uint64_t sent)
 {
 	struct pfs_timed_thread *thread = &self->threads[pu->current];
@@ -91,7 +91,7 @@ static uint64_t interrupt(struct pfs_timed *self, struct pfs_timed_pu *pu, uint6
 		begin = pu->handled + RUNS_BETWEEN;
 	pu->handled = begin + self->prices.interrupt;
 	if (pu->handled <= thread->waits)
-		return pu->handled; /* while it waits for others itself: that costs it nothing */
+		return pu->handled; /* it waits for others itself: this costs nothing */
 	if (thread->debt == 0)
 		thread->interrupted = begin;
 	thread->debt += self->prices.interrupt;
@@ -100,8 +100,8 @@ static uint64_t interrupt(struct pfs_timed *self, struct pfs_timed_pu *pu, uint6
 	return pu->handled;
 }
 
-/* All CPUs that run another thread are interrupted, each when the message reaches it; the caller
- * goes on when the last has acknowledged. So who calls without end can't stop the others. */
+/* All CPUs that run another thread are interrupted, each when the message reaches it. The caller
+ * continues when the last has acknowledged, so endless calls cannot stop the others. */
 static void interrupt_others(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
 	uint64_t last = 0;
@@ -117,7 +117,7 @@ static void interrupt_others(struct pfs_timed *self, struct pfs_timed_thread *th
 	thread->waits = thread->clock;
 }
 
-/* Polls as a spin would: the value comes by the line, so each look is an access. */
+/* Polls as a spin loop does: the value is in the line, so each look is an access. */
 static uint64_t await(struct pfs_timed *self, struct pfs_timed_thread *thread,
 		      const struct pfs_sim_operation *operation)
 {
@@ -181,7 +181,7 @@ uint64_t pfs_timed_now_ns(void)
 	return thread != NULL ? thread->clock / PFS_TIMED_PS : 0;
 }
 
-/* In pieces where others wait for the PU, so that each has its time slices. */
+/* In pieces if others wait for the PU, so that each gets its time slices. */
 void pfs_timed_work_ns(uint64_t ns)
 {
 	struct pfs_timed *self;

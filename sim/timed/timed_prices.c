@@ -11,7 +11,7 @@ static uint64_t ps(double ns)
 	return (uint64_t)(ns * (double)PFS_TIMED_PS + 0.5);
 }
 
-/* How much farther than the nearest node of another package: where the firmware tells it. */
+/* How much farther it is than to the nearest node of another package, if the firmware says so. */
 static double farther(const struct pfs_topology *topology, uint32_t from, uint32_t to)
 {
 	uint32_t least = UINT32_MAX, count = topology->node_count;
@@ -28,7 +28,7 @@ static double farther(const struct pfs_topology *topology, uint32_t from, uint32
 	return least == UINT32_MAX || told < least ? 1 : (double)told / least;
 }
 
-/* Between two L3s: PUs that are on them. */
+/* Between the L3s of two PUs. */
 static double between(const struct pfs_costs *costs, const struct pfs_topology *topology,
 		      const struct pfs_pu *from, const struct pfs_pu *to)
 {
@@ -39,7 +39,7 @@ static double between(const struct pfs_costs *costs, const struct pfs_topology *
 	return from->node == to->node ? costs->node_ns : costs->package_ns;
 }
 
-/* From the other nodes of the package: halfway. */
+/* From another node of the package: the mean of near and far. */
 static double memory_between(const struct pfs_costs *costs, const struct pfs_topology *topology,
 			     uint32_t from, uint32_t to)
 {
@@ -86,7 +86,7 @@ static bool make_tables(struct pfs_timed_prices *prices, const struct pfs_costs 
 	return true;
 }
 
-/* PUs that share it divide nothing: a cache is as large for one core as for many. */
+/* PUs that share a cache do not divide it: it has its full size for each. */
 static uint32_t lines_of(double kib)
 {
 	double lines = kib * 1024 / 64;

@@ -1,12 +1,12 @@
 /*
- * timed_sched.c - which virtual thread goes on: the heap of clocks, and the PUs' queues.
+ * timed_sched.c - which virtual thread runs next: the heap of clocks, and the PUs' queues.
  *
  * A PU has one thread that runs and a queue. Threads stay on their PU: there is no balancing.
  */
 #include "sim/timed/timed_engine.h"
 
-/* The root gets a new key: the hole sinks to the bottom, then the key rises; it seldom does,
- * so this compares once a level. Sentinels stand for missing children. */
+/* Replaces the root's key: the hole sinks to the bottom, then the key rises, which it rarely does,
+ * so that each level needs one comparison. Sentinels replace missing children. */
 static void replace_root(struct pfs_timed *self, uint64_t key)
 {
 	uint64_t *heap = self->heap;
@@ -83,7 +83,7 @@ static void occupy(struct pfs_timed *self, struct pfs_timed_thread *thread, uint
 	start_slice(self, pu, now);
 }
 
-/* Its PU is free since now: the next of the queue takes it. */
+/* Its PU becomes free now: the next in the queue takes it. */
 static void run_next(struct pfs_timed *self, struct pfs_timed_pu *pu, uint64_t now)
 {
 	pu->current = PFS_TIMED_NOBODY;
@@ -95,7 +95,7 @@ static void run_next(struct pfs_timed *self, struct pfs_timed_pu *pu, uint64_t n
 	pfs_timed_push(self, pfs_timed_key(next->clock, pfs_timed_id(self, next)));
 }
 
-/* A thread that woke stands at the root: it takes its PU or joins the queue. */
+/* The thread at the root woke: it takes its PU or joins the queue. */
 static void admit_root(struct pfs_timed *self, struct pfs_timed_thread *thread)
 {
 	struct pfs_timed_pu *pu = &self->pus[thread->pu];
@@ -116,7 +116,7 @@ static void leave_run(struct pfs_timed *self, struct pfs_vthread *from)
 static void tick(struct pfs_timed *self, uint64_t clock)
 {
 	struct pfs_vthread *running = self->machine->run.running;
-	self->machine->run.running = NULL; /* what the callback looks at costs nothing */
+	self->machine->run.running = NULL; /* the callback's accesses cost nothing */
 	while (clock >= self->next_tick) {
 		uint64_t now = self->next_tick / PFS_TIMED_PS;
 		self->next_tick += self->plan.tick_ns * PFS_TIMED_PS;
@@ -125,7 +125,7 @@ static void tick(struct pfs_timed *self, uint64_t clock)
 	self->machine->run.running = running;
 }
 
-/* Go on with the earliest. */
+/* Runs the earliest thread. */
 static void switch_to_root(struct pfs_timed *self, struct pfs_vthread *from)
 {
 	struct pfs_timed_thread *next;

@@ -1,6 +1,6 @@
 /*
  * timed_speed.c - how many accesses the machine in virtual time simulates in a second of one
- * real CPU: threads with lines of their own, and a share of loads and CAS on common ones.
+ * real CPU: threads use their own lines, and a share of loads and CAS goes to common lines.
  */
 #include <stdio.h>
 #include <stdlib.h>

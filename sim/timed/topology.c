@@ -35,7 +35,7 @@ static uint64_t product_of(const char *spec)
 	return product;
 }
 
-/* A path, or something that is a file; a synthetic string always has a colon. */
+/* Is it a path, or an existing file? A synthetic string always has a colon. */
 static bool is_file(const char *spec)
 {
 	size_t length = strlen(spec);
@@ -43,7 +43,7 @@ static bool is_file(const char *spec)
 	       (length > 4 && strcmp(spec + length - 4, ".xml") == 0) || strchr(spec, ':') == NULL;
 }
 
-/* hwloc and libxml2 write to stderr as they like; a caller wants one line. */
+/* hwloc and libxml2 write to stderr, but a caller wants one line. */
 static int silence(void)
 {
 	(void)fflush(stderr);
@@ -77,7 +77,7 @@ static bool load_into(hwloc_topology_t *hwloc, const char *spec, bool file)
 	return false;
 }
 
-/* hwloc 2 reads beyond its objects where a damaged file contradicts itself: a child tries. */
+/* hwloc 2 reads beyond its objects if a damaged file contradicts itself, so a child tries first. */
 static bool survives(const char *spec)
 {
 	const struct rlimit no_core = { 0, 0 };
@@ -95,7 +95,7 @@ static bool survives(const char *spec)
 	       WEXITSTATUS(state) == 0;
 }
 
-/* NULL, or what is wrong: only a file with an end and a first byte can be read. */
+/* NULL, or what is wrong: the file must be regular and not empty. */
 static const char *why_unreadable(const char *path)
 {
 	struct stat about;
@@ -148,7 +148,7 @@ static uint32_t count_of(hwloc_topology_t hwloc, hwloc_obj_type_t type)
 	return count > 0 ? (uint32_t)count : 0;
 }
 
-/* False: some PU stands in none of the cores, or in one that is not counted. */
+/* False: a PU is in no core, or in a core that is not counted. */
 static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 {
 	bool has_cores = count_of(hwloc, HWLOC_OBJ_CORE) != 0;
@@ -182,7 +182,7 @@ static bool read_pus(struct pfs_topology *self, hwloc_topology_t hwloc)
 	return true;
 }
 
-/* Only what the description brings: on no account this machine's own. */
+/* Only what the description has, never this machine's own. */
 static void read_distances(struct pfs_topology *self, hwloc_topology_t hwloc)
 {
 	struct hwloc_distances_s *found;
@@ -202,7 +202,7 @@ static void read_distances(struct pfs_topology *self, hwloc_topology_t hwloc)
 	for (size_t i = 0; self->distance != NULL && i < cells; i++) {
 		if (self->distance[i] != 0)
 			continue;
-		free(self->distance); /* of some nodes only: as if not told */
+		free(self->distance); /* given for some nodes only: ignored */
 		self->distance = NULL;
 	}
 	hwloc_distances_release(hwloc, found);
