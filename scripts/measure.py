@@ -240,8 +240,7 @@ def simulate(folder, arguments):
     program = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
     try:
         return experiments.simulate(folder, "quick" if arguments.quick else "short", program,
-                                    "storm" if arguments.growth else None,
-                                    anew=arguments.resume is None)
+                                    "storm" if arguments.growth else None)
     except documents.BadInput as problem:
         print(f"run: nothing is simulated: {problem}", file=sys.stderr)
     return 0

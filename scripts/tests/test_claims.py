@@ -11,7 +11,6 @@ from common import judge
 from reporting import claims, figures, results
 
 
-@unittest.skipUnless(fixture.PARALLEL, "GNU parallel or flock is not installed")
 class Claims(fixture.Case):
     def verdicts(self, found):
         return {claim.name: holds for claim, _, holds in claims.judged(found)}

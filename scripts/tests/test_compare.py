@@ -188,8 +188,7 @@ class Compare(fixture.Case):
         """The invented result once more, its rates changed by a factor of the name."""
         folder = os.path.join(self.folder, "copy")
         shutil.copytree(self.invented(), folder)
-        if fixture.PARALLEL:
-            os.remove(os.path.join(folder, "simulated.json"))
+        os.remove(os.path.join(folder, "simulated.json"))
         for position, name in enumerate(sorted(os.listdir(os.path.join(folder, "raw")))):
             path = os.path.join(folder, "raw", name)
             with open(path, encoding="utf-8") as file:

@@ -269,7 +269,7 @@ class Measure(fixture.Case):
 
     def test_help(self):
         for script in ("measure.py", "run", "setup", "test", "compare.py", "plot.py",
-                       "report.py", "checks/results.py", "sweep.py"):
+                       "report.py", "checks/results.py"):
             with self.subTest(script):
                 done = fixture.call(script, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

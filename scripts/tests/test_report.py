@@ -12,8 +12,7 @@ from common import judge, stats
 from common.browser import CHROMIUM, browse
 from reporting import against, figures, page as pages, peer_figures, results, summary, svg
 
-FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview") and
-           (fixture.PARALLEL or not name.startswith("sim-"))]
+FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview")]
 
 
 TRIED = """
