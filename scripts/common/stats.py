@@ -1,4 +1,5 @@
-"""stats.py - the few statistics that tables, bars and figures use; standard library only.
+"""stats.py - the few statistics that tables, bars and figures use; standard library only: numpy has
+none of the exact intervals.
 
 One sample is one process launch: repetitions inside a process share its memory layout and its
 CPUs and are not independent. Launches of a run are interleaved in rounds, so two cases are
@@ -14,6 +15,8 @@ import functools
 import math
 import random
 from collections import namedtuple
+from itertools import accumulate
+from statistics import geometric_mean as mean_of_ratios, median
 
 CONFIDENCE = 0.95
 LEAST = 6  # the fewest values whose smallest and largest cover the median with 95 %
@@ -41,15 +44,6 @@ def samples_of(values):
     """Plain values as samples, each a round of its own."""
     return values if isinstance(values, Samples) else Samples(
         Value(k, v, False) for k, v in enumerate(values))
-
-
-def median(values):
-    """The middle value, or the mean of the two middle ones."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def coverage(count, beyond=0):
@@ -111,21 +105,16 @@ def mapped(samples, change):
 @functools.lru_cache(maxsize=256)
 def _tails(count_a, count_b):
     """P(U <= u) of the Mann-Whitney statistic for each u, by counting arrangements."""
-    # ways[i][u]: arrangements of i values of a and j of b whose U is u, built up over j.
-    limit = count_a * count_b
-    ways = [[1] + [0] * limit for _ in range(count_a + 1)]
-    for j in range(1, count_b + 1):
-        fresh = [[1] + [0] * limit]
-        for i in range(1, count_a + 1):
-            fresh.append([ways[i][u] + (fresh[i - 1][u - j] if u >= j else 0)
-                          for u in range(limit + 1)])
-        ways = fresh
+    # Those of each u are the coefficients of the Gaussian binomial, the product over i = 1 to
+    # count_a of (1 - q^(count_b + i)) / (1 - q^i).
+    ways = [1] + [0] * (count_a * count_b)
+    for i in range(1, count_a + 1):
+        for u in range(len(ways) - 1, count_b + i - 1, -1):
+            ways[u] -= ways[u - count_b - i]
+        for u in range(i, len(ways)):
+            ways[u] += ways[u - i]
     total = math.comb(count_a + count_b, count_a)
-    tails, sum_so_far = [], 0
-    for amount in ways[count_a]:
-        sum_so_far += amount
-        tails.append(sum_so_far / total)
-    return tails
+    return [amount / total for amount in accumulate(ways)]
 
 
 def ratio_interval(base, other, confidence=CONFIDENCE):
@@ -150,7 +139,7 @@ DRAWS = 1000
 
 def geometric_mean(groups):
     """Of the medians of groups of values above 0."""
-    return math.exp(sum(math.log(median(values)) for values in groups) / len(groups))
+    return mean_of_ratios([median(values) for values in groups])
 
 
 def bootstrap_mean(groups, draws=DRAWS, seed=1):
