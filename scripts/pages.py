@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from common import commandline
 
@@ -112,8 +113,7 @@ class Site:
 
     def read(self, path):
         """The text of a source."""
-        with open(os.path.join(TOP, path), encoding="utf-8") as file:
-            return file.read()
+        return Path(os.path.join(TOP, path)).read_text("utf-8")
 
     def add(self, path):
         """Make the body of one page."""
@@ -206,8 +206,7 @@ class Site:
             for path in sorted(set(self.known) - done):
                 self.write(path)
                 done.add(path)
-        with open(os.path.join(self.out, "style.css"), "w", encoding="utf-8") as file:
-            file.write(STYLE)
+        Path(os.path.join(self.out, "style.css")).write_text(STYLE, "utf-8")
         for path in sorted(self.copied):
             source, out = os.path.join(TOP, path), os.path.join(self.out, path)
             if os.path.isfile(source):

@@ -11,6 +11,7 @@ import sys
 import time
 import unittest
 from unittest import mock
+from pathlib import Path
 
 import fixture
 from measuring import grid
@@ -52,8 +53,7 @@ class Run(fixture.Case):
     def starts(self):
         if not os.path.exists(self.log):
             return []
-        with open(self.log, encoding="utf-8") as file:
-            return file.read().splitlines()
+        return Path(self.log).read_text("utf-8").splitlines()
 
     def files(self):
         return sorted(os.path.join(place, name) for place, _, names in os.walk(self.out)
@@ -106,8 +106,7 @@ class Run(fixture.Case):
     def test_damaged_results_are_named_and_run_again(self):
         before, _ = self.run_grid(SMALL)
         names = self.files()
-        with open(names[0], encoding="utf-8") as file:
-            text = file.read()
+        text = Path(names[0]).read_text("utf-8")
         other = json.loads(text)
         other["seed"] += 100
         for name, damage in ((names[0], text[:50]), (names[1], ""), (names[2], "[]"),
@@ -135,8 +134,7 @@ class Run(fixture.Case):
 
     def test_another_program_has_its_own_results(self):
         self.run_grid(SMALL)
-        with open(FAKE, encoding="utf-8") as file:
-            other = self.write("pfs-sim", file.read() + "# another\n")
+        other = self.write("pfs-sim", Path(FAKE).read_text("utf-8") + "# another\n")
         os.chmod(other, 0o755)
         self.run_grid(SMALL, program=other)
         self.assertEqual((len(self.starts()), len(set(self.starts()))), (16, 8))
