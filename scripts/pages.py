@@ -4,8 +4,8 @@
 usage: scripts/pages.py OUT
 Pages stand in OUT as their sources do in the project, index.html is the README. cmark-gfm (Debian)
 makes HTML of Markdown; a header stands as it is, each name that it declares an anchor. A word in
-`code` that names a page, a header or a public function becomes a link to it. Nothing is fetched, no script runs: the pages are for
-a browser on files. Exit 0: made. 1: not, in one line. 2: bad usage.
+`code` that names a page, a header or a public function becomes a link to it. The pages load nothing
+from elsewhere and run no script. Exit 0: made. 1: not, in one line. 2: bad usage.
 """
 
 import html
