@@ -87,7 +87,7 @@ EXPERIMENTS = {
 
 
 def policies_of(program):
-    """The policies of pfs-sim list that are no baselines."""
+    """The policies of pfs-sim list, without baselines."""
     try:
         done = subprocess.run([program, "list"], capture_output=True, text=True, timeout=60,
                               check=True)

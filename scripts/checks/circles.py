@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""circles.py - who calls whom, of the compiled files of each library and program: no two files need
-each other, by way of others or not, and no room needs one above it.
+"""circles.py - which compiled file of a library or program needs which: no two files need each
+other, directly or indirectly, and no room needs one above it.
 
 usage: scripts/checks/circles.py [BUILD_DIR]   (default build/release)
-What layers.py sees of includes, this sees of calls and data: an object file needs another one
-that defines a symbol it uses. What runs up by a pointer to a function is no need.
+layers.py checks includes; this checks calls and data: an object file needs the one that defines a
+symbol it uses. A call through a function pointer is not a need.
 Exit 0: no circle. 1: one, or there is no object file to read. 2: bad usage.
 """
 
@@ -19,8 +19,8 @@ from checks import layers, sources
 FOLDERS = ("base", "containers", "variants", "check", "sim", "memory")
 
 
-# Searches and these files stand in for what is below other code; and the allocator's names are
-# compiled once more, over what counts their blocks.
+# Searches and these files replace code below other code. The allocator's names are compiled a
+# second time, on top of the code that counts their blocks.
 LEFT_OUT = ("memory/search/",)
 STAND_INS = ("memory/preload/policies.c", "memory/preload/memory_plain.c")
 RAISED = ("memory/malloc/names.c", "memory/malloc/operators.c", "memory/malloc/jemalloc.c")

@@ -78,15 +78,15 @@ def row_point(samples, text, shape="circle", form=None):
 
 
 def clock_text(results):
-    """In which steps latencies come, where the results say so."""
+    """The resolution of latencies, if the results state it."""
     step = results.context.get("timer_step_ns")
     return f"The clock advances in steps of {float(step):.3g} ns; no latency is finer." \
         if step else ""
 
 
 def lead(found, base):
-    """Who leads in {policy: samples}, in words: the best one, and those that are not surely
-    slower in the same rounds."""
+    """The leaders in {policy: samples}, in words: the best policy, and those not measurably slower
+    in the same rounds."""
     best = max(found, key=lambda p: median(found[p]))
     sure = {p: stats.sure_interval(stats.paired(found[best], found[p]))
             for p in found if p != best}

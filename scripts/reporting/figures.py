@@ -50,7 +50,7 @@ def _spans(series, factor):
 
 
 def _slowdown(ratios):
-    """How many times slower, in words; ratios of launches of the same round."""
+    """The slowdown in words; ratios are of launches of the same round."""
     ratio, interval = median(ratios), stats.sure_interval(ratios)
     if interval is None:
         return f"{summary.times(ratio)} × as slow (undecided)"
@@ -63,8 +63,8 @@ def _slowdown(ratios):
 
 
 def _occupancy_title(results, found, threads):
-    """Who slows down between which fills: from {policy: {fill: samples}}. It is about the widest
-    range in which half of the policies were measured, and about those only."""
+    """Which policies slow down between which fills, from {policy: {fill: samples}}. The title
+    covers the widest range in which half of the policies were measured, and only those policies."""
     own = {p: f for p, f in found.items() if p not in summary.baselines(results)} or found
     fills = sorted({x for f in own.values() for x in f if x >= 0.5})
     ranges = [(low, high) for low in fills for high in fills if low < high and
@@ -116,7 +116,7 @@ def throughput_by_occupancy(results):
 
 
 def _skips_title(guilty):
-    """Who skips and who grows needlessly, from {policy: {metric: largest median}}."""
+    """Which policies skip and which grow needlessly, from {policy: {metric: largest median}}."""
     skipping = {p: max(m.get("record_skips", 0), m.get("page_skips", 0))
                 for p, m in guilty.items() if m.get("record_skips") or m.get("page_skips")}
     growing = {p: m["needless_growths"] for p, m in guilty.items() if m.get("needless_growths")}
@@ -426,7 +426,7 @@ def make(results, names=None):
     for name in names or [name for name in FIGURES if name != "overview"]:
         figure = FIGURES[name](results)
         if figure is None:
-            # A grid simulates what it was asked for; that is no gap. Nor are other chapters.
+            # A grid simulates only what it was asked for, and other chapters may be absent.
             if names or (results.is_real() and
                          not name.startswith(("sim-", "allocator-", "accounts-"))):
                 missing.append(name)

@@ -20,7 +20,7 @@ def size_text(count):
 
 
 def finished(results, build, case):
-    """Did every fill of the case end in its time?"""
+    """Did every fill of the case end in time?"""
     said = results.values.get((build, case), {}).get("finished", [])
     return all(v != 0 for v in said if v is not None)
 
@@ -32,7 +32,7 @@ def _costs(results, case):
 
 
 def _reached(results, case):
-    """How many records the fills of a case came to: all, or in the middle so many."""
+    """The records that the fills of a case reached: all, or their median."""
     if finished(results, "release", case):
         return case.records
     return int(median(results.samples("release", case, "filled") or [case.records]))
@@ -64,7 +64,8 @@ def _dearer(results, low, high):
 
 
 def _cost_title(results, cases):
-    """Of each policy between the sizes that most were measured at; and who did not finish."""
+    """How much dearer a record gets with each policy, between the sizes at which most policies were
+    measured, and which policies did not finish."""
     sizes = sorted({c.records for c in cases})
     shared = [n for n in sizes
               if 2 * sum(c.records == n for c in cases) >= len({c.policy for c in cases})]

@@ -129,7 +129,7 @@ def fairness(results):
 
 
 def ebb(results):
-    """p99.9 of allocate while pages go back, beside that without."""
+    """p99.9 of allocate while pages go back, compared with p99.9 otherwise."""
     policies = [p for p in results.policies("still", "ebb")
                 if results.of("reclaiming", "ns_p999", workload="ebb", policy=p)]
     if not policies:

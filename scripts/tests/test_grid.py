@@ -77,8 +77,9 @@ class Run(fixture.Case):
                 if os.path.exists(self.log):
                     os.remove(self.log)
                 environment = {**os.environ, "PFS_FAKE": "slow", "PFS_FAKE_LOG": self.log}
-                with subprocess.Popen([sys.executable, "-c", script], env=environment,
-                                      stderr=subprocess.DEVNULL) as process:
+                with subprocess.Popen(  # a shell has what it runs in the background ignore SIGINT
+                        [sys.executable, "-c", script], env=environment, stderr=subprocess.DEVNULL,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
                     limit = time.monotonic() + 60
                     while len(self.starts()) < 7 and time.monotonic() < limit:
                         time.sleep(0.02)
