@@ -77,33 +77,12 @@ def needs_of(objects):
     return needs
 
 
-def way(needs, start, end):
-    """The shortest way from a file to another one: [(file, symbol that leads there)]; None."""
-    came, queue = {start: None}, collections.deque([start])
-    while queue:
-        file = queue.popleft()
-        for other, symbol in needs[file].items():
-            if other == end:
-                steps = [(other, symbol)]
-                while came[file]:
-                    steps.append((file, came[file][1]))
-                    file = came[file][0]
-                return steps[::-1]
-            if other not in came:
-                came[other] = (file, symbol)
-                queue.append(other)
-    return None
-
-
 def circle_faults(needs):
-    """A fault for each need that closes a circle, the shortest circles alone."""
-    faults, told = [], set()
-    for file in sorted(needs):
-        steps = way(needs, file, file)
-        if steps and not told & {step[0] for step in steps}:
-            told |= {step[0] for step in steps}
-            faults.append(f"{file}: a circle: " + " ".join(f"-> {f} ({s})" for f, s in steps))
-    return faults
+    """A fault for a circle of needs."""
+    circle = layers.circle_of(needs)
+    told = " ".join(f"-> {other} ({needs[file][other]})"
+                    for file, other in zip(circle, circle[1:] + circle[:1]))
+    return [f"{circle[0]}: a circle: {told}"] if circle else []
 
 
 def check(build):

@@ -9,6 +9,7 @@ Exit 0: all includes are allowed. 1: one is not.
 """
 
 import ast
+import graphlib
 import os
 import re
 import sys
@@ -132,22 +133,23 @@ def room_fault(path, file):
     return None
 
 
+def circle_of(needs):
+    """A circle in {file: the files that it needs}, as a list that begins with its first name; []
+    without one."""
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1][:0:-1]
+        begin = circle.index(min(circle))
+        return circle[begin:] + circle[:begin]
+    return []
+
+
 def circles(headers):
-    """A fault for each file that includes itself, by way of others or not: {file: {file}}."""
-    faults, done = [], set()
-
-    def walk(file, way):
-        if file in way:
-            circle = way[way.index(file):] + [file]
-            faults.append(f"{circle[0]}: a circle of includes: {' -> '.join(circle)}")
-        elif file not in done:
-            for other in sorted(headers.get(file, ())):
-                walk(other, way + [file])
-            done.add(file)
-
-    for file in sorted(headers):
-        walk(file, [])
-    return faults
+    """A fault if a file includes itself, directly or indirectly: {file: {file}}."""
+    circle = circle_of(headers)
+    return [f"{circle[0]}: a circle of includes: {' -> '.join(circle + circle[:1])}"] \
+        if circle else []
 
 
 def check(top):
