@@ -78,7 +78,7 @@ def look(top, folder):
                           f"['{sim}', 'none']; "
                           f"print(*runpy.run_path('{run_test}')['POLICIES'])"], NAME)
     finds("experiments.py", ["/usr/bin/python3", "-c", "import experiments; "
-                             f"print(experiments.document_of('short', "
+                             f"print(experiments.grids_of('short', "
                              f"experiments.policies_of('{sim}')))"], NAME, cwd=scripts)
     finds("checks/codegen.py", [os.path.join(scripts, "checks/codegen.py"), folder], "no fault")
     for object_file in (f"variants/CMakeFiles/pfslab_variants.dir/{NAME}.c.o",
