@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATE = "2026-11-23"
@@ -236,13 +237,11 @@ def main():
         for ending, text in describe(build, name).items():
             path = os.path.join(TOP, folder, f"{name}.{ending}")
             if more == ["--write"]:
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
+                Path(path).write_text(text, "utf-8")
                 continue
             there = ""
             if os.path.exists(path):
-                with open(path, encoding="utf-8") as file:
-                    there = file.read()
+                there = Path(path).read_text("utf-8")
             if there != text:
                 differ = 1
                 print(f"describe.py: {os.path.relpath(path, TOP)}: is not what --help says; run "

@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 from common.expect import expect, expect_refusal, faults, finish, parse
@@ -152,8 +153,7 @@ def check_fill(row, traits):
 
 
 def check_series(path, policy, reclaims):
-    with open(path, encoding="utf-8") as file:
-        points = parse(file.read())
+    points = parse(Path(path).read_text("utf-8"))
     expect(len(points) > 10, "a series of more than 10 points")
     last = {}
     for point in points:
@@ -328,10 +328,8 @@ def replay():
     source = os.path.join(TRACES, "sqlite3.pfstrace")
     with tempfile.TemporaryDirectory() as folder:
         own = os.path.join(folder, "my own:trace.pfstrace")
-        with open(source, "rb") as file:
-            whole = file.read()
-        with open(own, "wb") as file:
-            file.write(whole)
+        whole = Path(source).read_bytes()
+        Path(own).write_bytes(whole)
         for window_ms in (100, 1000, 10000):  # until a slow machine has played it once
             row = measure(TINY + ["--workloads=replay", f"--trace={own}", "--threads=1",
                                   "--policies=mutex_list",
@@ -348,8 +346,7 @@ def replay():
             with open(own, "wb") as file:
                 file.write(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1:])
             one_line(["--workloads=replay", f"--trace={source}", f"--trace={own}"], "byte ")
-        with open(own, "wb") as file:
-            file.write(whole[:-1])
+        Path(own).write_bytes(whole[:-1])
         one_line(["--workloads=replay", f"--trace={own}"], "damaged at byte ")
         one_line(["--workloads=replay", f"--trace={folder}/none"], "none")
         one_line(["--workloads=pair", f"--trace={source}"], "replay")

@@ -16,8 +16,7 @@ if(PFS_CMARK AND PFS_PYTHON)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pfslab/*.h)
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/site/style.css
     COMMAND ${PFS_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/pages.py ${PROJECT_BINARY_DIR}/site
-    DEPENDS ${pages} ${headers} README.md CONTRIBUTING.md CHANGELOG.md scripts/pages.py
-      scripts/reporting/pages_headers.py)
+    DEPENDS ${pages} ${headers} README.md CONTRIBUTING.md CHANGELOG.md scripts/pages.py)
   add_custom_target(site ALL DEPENDS ${PROJECT_BINARY_DIR}/site/style.css)
 endif()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""accounts.py - what the accounts cost, how wrong each rule of crediting is, what they take
-themselves, and what who reads them sees and costs.
+"""accounts.py - what the accounts cost, how wrong each rule of crediting is, how much memory they
+take, and what a reader sees and costs.
 
 usage: scripts/accounts.py [--long | --quick] [--out DIR] [--only CASE,CASE] [--rounds N]
 The cases of accounts_cases.py are launched in rounds, cases and rules in random order. Writes
@@ -34,7 +34,7 @@ def values_of(launch, size, build_dir, folder):
     done = subprocess.run(words, capture_output=True, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, env=environment, timeout=LIMIT_S, check=False)
     said = done.stderr.strip().splitlines()
-    if done.returncode and case.group != "errors":  # there it is what was found
+    if done.returncode and case.group != "errors":  # there the status is the finding
         raise ValueError(f"exit {done.returncode}: {said[-1] if said else 'no message'}")
     return {"values": accounts_cases.values(case, launch["way"], done.stdout)}
 
@@ -43,7 +43,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None):
     """Measure and write accounts.json; the document. rounds: None, or as many for all."""
     cases = [case for case in accounts_cases.CASES if not only or case.name in only]
     size = accounts_cases.SIZES[kind]
-    for case in cases:  # what is not built is said before anything is measured
+    for case in cases:  # refuse before measuring if something is not built
         for way in accounts_cases.ways(case):
             accounts_cases.command(case, way, size, build_dir, 1)
     planned = accounts_cases.LAUNCHES.get(kind, {})

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""allocators.py - allocators beside each other, as malloc of whole programs: CPU time and memory.
+"""allocators.py - compares allocators as malloc of whole programs: CPU time and memory.
 
 usage: scripts/allocators.py [--long | --quick] [--out DIR] [--only CASE,CASE] [--allocators A,B]
 Each case of allocator_cases.py is launched with each allocator preloaded, in rounds, cases and
@@ -37,13 +37,13 @@ def facts_of(text):
 
 
 class Suite:
-    """What all launches share; one launch at a time works, others may idle beside it."""
+    """What all launches share. One launch at a time works; others may idle meanwhile."""
 
     def __init__(self, folder, runner, inputs, allocators):
         self.folder, self.runner, self.inputs = folder, runner, inputs
         self.libraries = {one.name: one.library for one in allocators}
         self.processes = set()
-        self.places = {}  # (case, allocator) -> lock: of a server there is one at a time
+        self.places = {}  # (case, allocator) -> lock: one server at a time
 
     @staticmethod
     def environment():

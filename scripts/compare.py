@@ -24,7 +24,7 @@ BUILDS = ("release", "counted", "simulated")
 
 
 def print_table(found, arguments):
-    """The comparison for people."""
+    """The comparison as text."""
     rows = found["rows"]
     width = max(len(row["case"]) for row in rows)
     way = "ratios within a round" if arguments.builds else "ratios across launches"

@@ -2,9 +2,9 @@
 """experiments.py - the claims about the policies as experiments on the simulated machine.
 
 usage: scripts/experiments.py [--out FOLDER] [--size quick|short|full] [--only NAME]
-Each experiment is a grid for sweep.py; claims.py judges the claims from the results. Writes
-FOLDER/simulated.json, claims.md, figures and report.html. The same command goes on where a
-killed one stopped. scripts/run includes the short size.
+Each experiment is a list of grids (measuring/grid.py), run on all cores; claims.py judges the
+claims from the results. Writes FOLDER/simulated.json, claims.md, figures and report.html. After a
+kill, the same command continues. scripts/run includes the short size.
 Exit 0: every job has its result. 1: a job failed. 2: bad usage. 130: interrupted.
 """
 
@@ -13,9 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
-import sweep
 from common import commandline, documents, machine
 from measuring import grid as grids
 from reporting import claims, results
@@ -89,7 +87,7 @@ EXPERIMENTS = {
 
 
 def policies_of(program):
-    """The policies of pfs-sim list that are no baselines."""
+    """The policies of pfs-sim list, without baselines."""
     try:
         done = subprocess.run([program, "list"], capture_output=True, text=True, timeout=60,
                               check=True)
@@ -111,33 +109,29 @@ def _chosen(grid, policies):
     return {**grid, "policies": [p for p in policies if p not in left_out]}
 
 
-def document_of(size, policies, only=None):
-    """The grids of a size as one document for grid.jobs_of."""
+def grids_of(size, policies, only=None):
+    """The grids of a size, or of one experiment of it."""
     chosen = EXPERIMENTS[size]
     if only and only not in chosen:
         raise documents.BadInput(f"--only {only}: no such experiment in size {size}; choose from "
                                  f"{', '.join(chosen)}")
-    return {"grids": [_chosen(g, policies) for name, several in chosen.items()
-                      if only in (None, name) for g in several]}
+    return [_chosen(g, policies) for name, several in chosen.items()
+            if only in (None, name) for g in several]
 
 
-def simulate(folder, size, program, only=None, anew=True):
+def simulate(folder, size, program, only=None):
     """Run the experiments into a result folder: the number of jobs that failed."""
-    sweep.require_program(program)
-    sweep.require_parallel()
-    document = document_of(size, policies_of(program), only)
-    jobs = grids.jobs_of(document, f"size {size}")
-    options = SimpleNamespace(jobs=None, sshloginfile=None, anew=anew)
-    place = os.path.join(folder, "simulation")
+    program = grids.program_of(program)
+    jobs = grids.jobs_of(grids_of(size, policies_of(program), only))
     print(f"simulation: {len(jobs)} jobs of pfs-sim, size {size}", file=sys.stderr)
     begin = time.monotonic()
-    missing = sweep.sweep(jobs, place, program, options, document)
-    merged = os.path.join(place, results.SIMULATED_FILE)
-    if os.path.exists(merged):
-        os.replace(merged, os.path.join(folder, results.SIMULATED_FILE))
-    print(f"simulation: {len(jobs) - len(missing)} of {len(jobs)} jobs done, "
+    found = grids.run(jobs, os.path.join(folder, "simulation"), program)
+    if found:
+        documents.write_json(os.path.join(folder, results.SIMULATED_FILE),
+                             grids.merge(jobs, found))
+    print(f"simulation: {len(found)} of {len(jobs)} jobs done, "
           f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
-    return len(missing)
+    return len(jobs) - len(found)
 
 
 def write_claims(folder, size):
@@ -172,9 +166,9 @@ def main(argv=None):
     parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
     arguments = parser.parse_args(argv)
     folder = arguments.out or os.path.join(TOP, "results", "local", "simulated")
-    program = sweep.program_of(arguments)
+    grids_of(arguments.size, [], arguments.only)
+    program = grids.program_of(arguments.program)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    document_of(arguments.size, [], arguments.only)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

@@ -235,13 +235,12 @@ def report(folder):
 
 def simulate(folder, arguments):
     """The experiments of the simulated machine: how many jobs failed. Where they cannot run at
-    all, a line says why, and the report goes without them. Jobs that are done are not repeated
-    where a run goes on."""
+    all, a line says why, and the report goes without them. A resumed run does not repeat jobs that
+    are done."""
     program = os.path.join(arguments.build_dir, "release", "sim", "pfs-sim")
     try:
         return experiments.simulate(folder, "quick" if arguments.quick else "short", program,
-                                    "storm" if arguments.growth else None,
-                                    anew=arguments.resume is None)
+                                    "storm" if arguments.growth else None)
     except documents.BadInput as problem:
         print(f"run: nothing is simulated: {problem}", file=sys.stderr)
     return 0

@@ -3,9 +3,9 @@
 
 usage: scripts/pages.py OUT
 Pages stand in OUT as their sources do in the project, index.html is the README. cmark-gfm (Debian)
-makes HTML of Markdown, pages_headers.py of headers. A word in `code` that names a page, a header
-or a public function becomes a link to it. Nothing is fetched, no script runs: the pages are for
-a browser on files. Exit 0: made. 1: not, in one line. 2: bad usage.
+makes HTML of Markdown; a header stands as it is, each name that it declares an anchor. A word in
+`code` that names a page, a header or a public function becomes a link to it. The pages load nothing
+from elsewhere and run no script. Exit 0: made. 1: not, in one line. 2: bad usage.
 """
 
 import html
@@ -14,9 +14,9 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from common import commandline
-from reporting import pages_headers
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -24,6 +24,9 @@ SKIPPED = ("build", "local", "node_modules") # folders
 LINK = re.compile(r'(<a href="|<img src=")([^"]*)"')
 CODE = re.compile(r"(?<!\">)<code>([\w./-]+)(\(\))?</code>")
 HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+# What a header declares: a function, a type, a macro.
+DECLARED = re.compile(r"^([A-Za-z_][\w\s*]*?[\s*](?=\w+\s*\((?!\*))|(?:struct|enum|union)\s+"
+                      r"(?=\w+\s*\{)|#define\s+(?=PFS_))(\w+)", re.MULTILINE)
 STYLE = """:root{color-scheme:light dark;--ink:#1b1f24;--soft:#5c6570;--paper:#fff;--line:#dfe3e8;
 --wash:#f5f7f9;--link:#0b5cad}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#eceff2;--soft:#a7b0ba;--paper:#15181c;
@@ -45,8 +48,6 @@ pre code{background:none;padding:0;overflow-wrap:normal}
 table{border-collapse:collapse;display:block;overflow-x:auto;font-size:14.5px}
 th,td{border-bottom:1px solid var(--line);padding:6px 10px 6px 0;text-align:left;
 vertical-align:top;min-width:64px}th{color:var(--soft)}:target{background:#fff3bf;color:#1b1f24}
-dl{display:grid;grid-template-columns:90px 1fr;margin:8px 0 12px;gap:2px 10px}dd{margin:0}
-dt{color:var(--soft)}section{margin:26px 0}
 @media(max-width:760px){body{display:block}nav{min-height:0;border:0;border-bottom:1px solid
 var(--line)}main{padding:16px}}@media print{nav{display:none}body{display:block}}
 """
@@ -88,6 +89,18 @@ def anchor_of(text, taken):
     return f"{anchor}-{number}" if number else anchor
 
 
+def header_page(text):
+    """(body, names) of a public header."""
+    names = []
+
+    def mark(found):
+        if found[2] in names:
+            return found[0]
+        names.append(found[2])
+        return f'{found[1]}<b id="{found[2]}">{found[2]}</b>'
+    return f"<pre>{DECLARED.sub(mark, html.escape(text, quote=False))}</pre>", names
+
+
 class Site:
     """What is written where, and what names what."""
 
@@ -100,14 +113,15 @@ class Site:
 
     def read(self, path):
         """The text of a source."""
-        with open(os.path.join(TOP, path), encoding="utf-8") as file:
-            return file.read()
+        return Path(os.path.join(TOP, path)).read_text("utf-8")
 
     def add(self, path):
         """Make the body of one page."""
         text = self.read(path)
         if path.endswith(".h"):
-            title, body, names = pages_headers.page(os.path.basename(path), text)
+            title = os.path.basename(path)
+            body, names = header_page(text)
+            body = f"<h1><code>#include &lt;pfslab/{title}&gt;</code></h1>{body}"
             self.words.update({name: f"{page_of(path)}#{name}" for name in names})
         else:
             body = subprocess.run(
@@ -192,8 +206,7 @@ class Site:
             for path in sorted(set(self.known) - done):
                 self.write(path)
                 done.add(path)
-        with open(os.path.join(self.out, "style.css"), "w", encoding="utf-8") as file:
-            file.write(STYLE)
+        Path(os.path.join(self.out, "style.css")).write_text(STYLE, "utf-8")
         for path in sorted(self.copied):
             source, out = os.path.join(TOP, path), os.path.join(self.out, path)
             if os.path.isfile(source):

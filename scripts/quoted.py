@@ -18,8 +18,8 @@ import re
 import subprocess
 import sys
 
-import sweep
 from common import commandline, documents
+from measuring import grid
 from reporting import quoted_numbers, quotes, results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -133,8 +133,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     if arguments.measured:
         return 1 if measured(arguments) else 0
-    program = sweep.program_of(arguments)
-    sweep.require_program(program)
+    program = grid.program_of(arguments.program)
     faulty = False
     for name, (path, make) in BLOCKS.items():
         path = os.path.join(arguments.docs, path)

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 """testing.py - builds everything and runs every test; scripts/test calls it after setup.
 
-Each step adds to the counts of passed, failed and skipped; the last line sums them up. The presets
-are built and tested with all cores; beside them, and with all cores once they are done, go the
-steps that need one each: the tests of the scripts, a file at a time, clang's build, the quick run.
+Each step adds to the counts of passed, failed and skipped; the last line sums them up. Two steps
+run at a time: the first builds and tests all presets; the others need a core each: the tests of the
+scripts, a file at a time, clang's build, the quick run.
 Exit 0: none failed. 1: one did. 2: bad usage.
 """
 
 import argparse
-import collections
+import concurrent.futures
 import os
 import random
 import re
@@ -58,33 +58,20 @@ class Tally:
                   *lines, sep="\n", flush=True)
 
 
-class Beside:
-    """Steps that wait for a core: whoever calls work() takes them one by one."""
+def all_of(tally, steps):
+    """Run steps, (name, function, arguments...), two at a time. One that breaks off has failed."""
+    def one(name, function, *arguments):
+        try:
+            function(tally, *arguments)
+        except Exception as error: # pylint: disable=broad-except
+            tally.add(name, failed=1, why=f"{type(error).__name__}: {error}")
 
-    def __init__(self, tally):
-        self.tally, self.steps = tally, collections.deque()
-
-    def put(self, name, step, *arguments):
-        """A step, called with the tally and its arguments."""
-        self.steps.append((name, step, arguments))
-
-    def work(self):
-        """Until none is left. One that breaks off has failed."""
-        while True:
-            try:
-                name, step, arguments = self.steps.popleft()
-            except IndexError:
-                return
-            try:
-                step(self.tally, *arguments)
-            except Exception as error: # pylint: disable=broad-except
-                self.tally.add(name, failed=1, why=f"{type(error).__name__}: {error}")
-
-    def work_in_background(self):
-        """One more worker, which is to be joined."""
-        worker = threading.Thread(target=self.work)
-        worker.start()
-        return worker
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        try:
+            concurrent.futures.wait([pool.submit(one, *step) for step in steps])
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def run(command, log, seconds):
@@ -215,8 +202,8 @@ def configure_and_build(tally, name, configure, build):
 
 
 def ctest(tally, name, tests, seconds=7200):
-    """Run tests, in parallel as far as they allow it: one more than there are cores, for many
-    sleep or wait. tests: ctest's words for which. How many failed; None: no test ran."""
+    """Run tests in parallel, one more than there are cores, because many sleep or wait. tests:
+    ctest's options that choose them. The number that failed; None if no test ran."""
     junit = os.path.join(TOP, "build", "logs", f"ctest-{name}.xml")
     log = log_of("ctest-" + name)
     if os.path.exists(junit):
@@ -287,7 +274,7 @@ def delays_for(tally, minutes):
 
 
 def clang(tally):
-    """The whole tree by clang, and the code it makes of the policies; nobody debugs it."""
+    """The whole tree by clang, without debugging, and the code that it makes of the policies."""
     if not shutil.which("clang") or not shutil.which("clang++"):
         tally.add("build clang", skipped=1, why="clang is not installed")
         tally.add("checks-codegen-clang", skipped=1, why="clang is not installed")
@@ -327,30 +314,27 @@ STEPS = ("checks", "scripts", "presets", "delays", "clang", "smoke")
 
 def test_all(tally, chosen):
     """The chosen steps."""
-    beside, ready = Beside(tally), threading.Event()
-    if "checks" in chosen:
-        rule_checks(tally)
-    if "scripts" in chosen:
-        for name in script_tests():
-            beside.put("scripts " + name, script_test, name)
-    if "clang" in chosen:
-        beside.put("clang", clang)
-    if "smoke" in chosen:
-        beside.put("run-quick", smoke, ready)
-    with tempfile.TemporaryDirectory(prefix="pfs-tests-") as shared:
-        os.environ["PFS_TESTS_SHARED"] = shared # see fixture.py
-        worker = beside.work_in_background()
+    ready = threading.Event()
+
+    def built(tally):
         try:
             if "presets" in chosen:
                 presets(tally, ready)
-            ready.set()
-            if "delays" in chosen:
-                delays(tally)
-            beside.work()
         finally:
-            beside.steps.clear()
             ready.set()
-            worker.join()
+        if "delays" in chosen:
+            delays(tally)
+
+    if "checks" in chosen:
+        rule_checks(tally)
+    steps = [("presets", built)]
+    if "scripts" in chosen:
+        steps += [("scripts " + name, script_test, name) for name in script_tests()]
+    steps += [("clang", clang)] * ("clang" in chosen)
+    steps += [("run-quick", smoke, ready)] * ("smoke" in chosen)
+    with tempfile.TemporaryDirectory(prefix="pfs-tests-") as shared:
+        os.environ["PFS_TESTS_SHARED"] = shared # see fixture.py
+        all_of(tally, steps)
 
 
 def minutes_of(text):

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 from common.expect import expect, finish
@@ -26,11 +27,9 @@ def call(*words, **options):
 
 def add_policy(top):
     """The file and the line, as the document says."""
-    with open(os.path.join(top, "docs", "how-to", "adding-a-policy.md"), encoding="utf-8") as file:
-        text = file.read()
+    text = Path(os.path.join(top, "docs", "how-to", "adding-a-policy.md")).read_text("utf-8")
     code = re.search(rf"`variants/{NAME}\.c`:\n\n```c\n(.*?)```", text, re.DOTALL).group(1)
-    with open(os.path.join(top, "variants", NAME + ".c"), "w", encoding="utf-8") as file:
-        file.write(code)
+    Path(os.path.join(top, "variants", NAME + ".c")).write_text(code, "utf-8")
     line = re.search(rf"`(PFS_VARIANT\({NAME}\))`", text).group(1)
     with open(os.path.join(top, "variants", "variants.def"), "a", encoding="utf-8") as file:
         file.write(line + "\n")
@@ -79,7 +78,7 @@ def look(top, folder):
                           f"['{sim}', 'none']; "
                           f"print(*runpy.run_path('{run_test}')['POLICIES'])"], NAME)
     finds("experiments.py", ["/usr/bin/python3", "-c", "import experiments; "
-                             f"print(experiments.document_of('short', "
+                             f"print(experiments.grids_of('short', "
                              f"experiments.policies_of('{sim}')))"], NAME, cwd=scripts)
     finds("checks/codegen.py", [os.path.join(scripts, "checks/codegen.py"), folder], "no fault")
     for object_file in (f"variants/CMakeFiles/pfslab_variants.dir/{NAME}.c.o",

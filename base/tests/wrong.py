@@ -137,7 +137,6 @@ TABLE = (
     (("scripts/report.py", "nowhere"), 2, "nowhere"),
     (("scripts/plot.py", "nowhere", "--figure", "floor"), 2, "nowhere"),
     (("scripts/compare.py", "nowhere", "nowhere"), 2, "nowhere"),
-    (("scripts/sweep.py", "nowhere.json", "--out", "x"), 2, "nowhere.json"),
     (("scripts/experiments.py", "--size", "vast"), 2, "'vast'"),
     (("scripts/allocators.py", "--only", "nonesuch"), 2, "'nonesuch'"),
     (("scripts/accounts.py", "--rounds", "-3"), 2, "'-3'"),

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import programs
 from programs import TOP, expect, finish, skip
@@ -95,8 +96,7 @@ def without_time(row):
 
 def compare(table, rows, of_row):
     """A table in the document, with these rows."""
-    with open(DOCUMENT, encoding="utf-8") as file:
-        here = file.read().partition(table.begin)[2].partition(END)[0]
+    here = Path(DOCUMENT).read_text("utf-8").partition(table.begin)[2].partition(END)[0]
     old = [of_row(row) for row in here.removeprefix(table.head).splitlines(keepends=True)]
     new = [of_row(row) for row in rows]
     for row in [row for row in new if row not in old] + [row for row in old if row not in new]:
@@ -106,12 +106,10 @@ def compare(table, rows, of_row):
 
 def write(table, rows):
     """The document with this table."""
-    with open(DOCUMENT, encoding="utf-8") as file:
-        before, begin, rest = file.read().partition(table.begin)
+    before, begin, rest = Path(DOCUMENT).read_text("utf-8").partition(table.begin)
     _, end, after = rest.partition(END)
     assert begin and end, "check/gallery/README.md has no place for the table"
-    with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(before + begin + table.head + "".join(rows) + end + after)
+    Path(DOCUMENT).write_text(before + begin + table.head + "".join(rows) + end + after, "utf-8")
 
 
 def show(table, rows, of_row, compiler):

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import gallery_test
 
@@ -45,8 +46,7 @@ def preprocessed(compiler, path):
 def try_one(pfs_check, compiler, folder, text):
     """What is found in this program, or None: it is the right one."""
     path = os.path.join(folder, "weaker.c")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    Path(path).write_text(text, "utf-8")
     seen = preprocessed(compiler, path)
     program = gallery_test.build(compiler, folder, path, "BUG=0")
     status, _, _, incomplete, extent, _, words = gallery_test.run(pfs_check, program, "views")
@@ -60,8 +60,7 @@ def try_one(pfs_check, compiler, folder, text):
 def weaken(pfs_check, compiler, name):
     """Prints what is found for each order of a program; does it hold, and need any of them?"""
     needed = 0
-    with open(os.path.join(gallery_test.GALLERY, name + ".c"), encoding="utf-8") as file:
-        text = file.read()
+    text = Path(os.path.join(gallery_test.GALLERY, name + ".c")).read_text("utf-8")
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
     with tempfile.TemporaryDirectory() as folder:
         right, result = try_one(pfs_check, compiler, folder, text)

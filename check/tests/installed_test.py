@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from common.expect import expect, finish
@@ -63,8 +64,7 @@ def wrong_project(folder, prefix, example):
     os.mkdir(project)
     shutil.copy(os.path.join(example, "ring.c"), project)
     for name, text in {**FILES, "CMakeLists.txt": WRONG}.items():
-        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
-            file.write(text)
+        Path(os.path.join(project, name)).write_text(text, "utf-8")
     other = ["-GNinja"] if shutil.which("ninja") else []
     if shutil.which("clang"):
         other.append("-DCMAKE_C_COMPILER=clang")
@@ -112,8 +112,7 @@ def is_said(wanted, said, known):
 def chapter(source, folder, prefix, example):
     """docs/reference/check.md: its ```sh blocks, done in an empty folder, say what stands
     in the indented block behind; and what it shows of files is in them."""
-    with open(os.path.join(source, "docs", "reference", "check.md"), encoding="utf-8") as file:
-        text = file.read()
+    text = Path(os.path.join(source, "docs", "reference", "check.md")).read_text("utf-8")
     os.mkdir(folder)
     environment = {**os.environ, "PREFIX": prefix,
                    "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]}
@@ -131,8 +130,7 @@ def chapter(source, folder, prefix, example):
              "CMakeLists.txt": re.findall(r"^    ((?:enable_testing|find_package|pfs_check_add).*)",
                                           text, re.M)}
     for name, parts in shown.items():
-        with open(os.path.join(example, name), encoding="utf-8") as file:
-            whole = file.read()
+        whole = Path(os.path.join(example, name)).read_text("utf-8")
         expect(len(parts) > 1, f"docs/reference/check.md: nothing of {name} was found")
         for part in parts:
             expect(part in whole, f"docs/reference/check.md: not in {name}: {part}")

@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import tempfile
+from pathlib import Path
 
 from programs import TOP, build, expect, finish, run, skip
 
@@ -30,8 +31,7 @@ REGISTERS = 12
 
 def table():
     """{program: (name, outcome looked for, verdicts)}, from the source."""
-    with open(os.path.join(TOP, "check", "litmus", "litmus_table.c"), encoding="utf-8") as file:
-        text = file.read()
+    text = Path(os.path.join(TOP, "check", "litmus", "litmus_table.c")).read_text("utf-8")
     rows = re.findall(r'\{ "([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([AF]{3})"', text)
     return {program: (name, outcome, verdicts) for name, program, outcome, verdicts in rows}
 
@@ -162,8 +162,7 @@ def main():
         for first in range(0, len(programs), PART):
             part = programs[first:first + PART]
             path = os.path.join(arguments.keep or folder, f"litmus{first // PART}")
-            with open(path + ".c", "w", encoding="utf-8") as file:
-                file.write(source(part))
+            Path(path + ".c").write_text(source(part), "utf-8")
             # gcc warns of fences that libtsan does not know.
             compare(pfs_check, build(compiler, path + ".c", path, "-std=c11",
                                      *arguments.flags.split()), part, expected)

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from programs import Checked, EXAMPLE, PROGRAMS, equal, expect, finish, part_of, run, skip
 
@@ -38,8 +39,7 @@ class Test(Checked):
         """A failing schedule of it: the path, and its text."""
         path = self.path(name)
         self.expect(name, self.run(program, "--quiet", "--save", path, *options), 1, "found: ")
-        with open(path, encoding="utf-8") as file:
-            return path, file.read()
+        return path, Path(path).read_text("utf-8")
 
     def jobs(self):
         """One process, then three."""
@@ -48,8 +48,7 @@ class Test(Checked):
             path = self.path("late" + jobs)
             done = self.run(program, "--jobs", jobs, "--quiet", "--save", path)
             self.expect("late " + jobs, done, 1, "found: assertion")
-            with open(path, encoding="utf-8") as file:
-                said.append((done.stdout, file.read()))
+            said.append((done.stdout, Path(path).read_text("utf-8")))
         equal(said[0], said[1], "by one process, and by three")
         for line in (r"turns .* all there are: no violation\n  3 outcomes",
                      r"backwards_fails .*FAILED", r"swapped .*: no violation\n  with up to 1 spu"):
@@ -217,8 +216,7 @@ class Test(Checked):
                "an empty file of nothing that was found")
         self.expect("some, no races", self.run(mended, "--no-races", "--executions", "3"), 0,
                     r"not all there are; data races were not looked for \(--no-races\): no viol")
-        with open(program, "rb") as file:
-            whole = file.read()
+        whole = Path(program).read_bytes()
         for length in (0, 10, 64, 1000, len(whole) // 2, len(whole) - 100):
             self.line(f"{length} bytes of a program", "cut.so: ",
                       self.path("cut.so", whole[:length]))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""circles.py - who calls whom, of the compiled files of each library and program: no two files need
-each other, by way of others or not, and no room needs one above it.
+"""circles.py - which compiled file of a library or program needs which: no two files need each
+other, directly or indirectly, and no room needs one above it.
 
 usage: scripts/checks/circles.py [BUILD_DIR]   (default build/release)
-What layers.py sees of includes, this sees of calls and data: an object file needs another one
-that defines a symbol it uses. What runs up by a pointer to a function is no need.
+layers.py checks includes; this checks calls and data: an object file needs the one that defines a
+symbol it uses. A call through a function pointer is not a need.
 Exit 0: no circle. 1: one, or there is no object file to read. 2: bad usage.
 """
 
@@ -19,8 +19,8 @@ from checks import layers, sources
 FOLDERS = ("base", "containers", "variants", "check", "sim", "memory")
 
 
-# Searches and these files stand in for what is below other code; and the allocator's names are
-# compiled once more, over what counts their blocks.
+# Searches and these files replace code below other code. The allocator's names are compiled a
+# second time, on top of the code that counts their blocks.
 LEFT_OUT = ("memory/search/",)
 STAND_INS = ("memory/preload/policies.c", "memory/preload/memory_plain.c")
 RAISED = ("memory/malloc/names.c", "memory/malloc/operators.c", "memory/malloc/jemalloc.c")
@@ -77,33 +77,12 @@ def needs_of(objects):
     return needs
 
 
-def way(needs, start, end):
-    """The shortest way from a file to another one: [(file, symbol that leads there)]; None."""
-    came, queue = {start: None}, collections.deque([start])
-    while queue:
-        file = queue.popleft()
-        for other, symbol in needs[file].items():
-            if other == end:
-                steps = [(other, symbol)]
-                while came[file]:
-                    steps.append((file, came[file][1]))
-                    file = came[file][0]
-                return steps[::-1]
-            if other not in came:
-                came[other] = (file, symbol)
-                queue.append(other)
-    return None
-
-
 def circle_faults(needs):
-    """A fault for each need that closes a circle, the shortest circles alone."""
-    faults, told = [], set()
-    for file in sorted(needs):
-        steps = way(needs, file, file)
-        if steps and not told & {step[0] for step in steps}:
-            told |= {step[0] for step in steps}
-            faults.append(f"{file}: a circle: " + " ".join(f"-> {f} ({s})" for f, s in steps))
-    return faults
+    """A fault for a circle of needs."""
+    circle = layers.circle_of(needs)
+    told = " ".join(f"-> {other} ({needs[file][other]})"
+                    for file, other in zip(circle, circle[1:] + circle[:1]))
+    return [f"{circle[0]}: a circle: {told}"] if circle else []
 
 
 def check(build):

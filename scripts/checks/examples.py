@@ -2,8 +2,8 @@
 """examples.py - the examples in README.md, CONTRIBUTING.md and docs/ are of this project.
 
 usage: scripts/checks/examples.py BUILD_FOLDER [FILE.md...]
-Blocks of C and C++ are compiled without a warning: ```c and ```cpp hold a whole file, ```c part
-what stands inside of a function; what they need besides is in a comment <!-- c: ... --> before.
+Blocks of C and C++ must compile without a warning: ```c and ```cpp hold a whole file, ```c part the
+inside of a function; further declarations are in a comment <!-- c: ... --> before the block.
 Commands (lines of ```sh and ```console blocks, indented blocks, and `code`) that begin with a
 program or script of ours: it exists, and its --help knows each option that the line has.
 ```cmake stands in the README alone: the test readme_example builds it. Where … stands
@@ -35,7 +35,7 @@ HEADERS = "".join(f"#include <pfslab/{os.path.basename(path)}>\n"
 
 
 class Check:
-    """What was looked at, and what is wrong."""
+    """What was checked, and what is wrong."""
 
     def __init__(self, build):
         self.build, self.faults, self.looked, self.helps = build, [], 0, {}

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""layers.py - who may include whom: include <- containers <- variants; bench and stress see
-include/ only, sim/ sees check/'s engine, unit tests (and the guest's probe) containers/ and bench/.
-The rooms of a folder see those below them; and no header includes itself by way of others, no
-module imports itself so.
+"""layers.py - which folder may include which: include <- containers <- variants; bench and stress
+see only include/, sim/ sees check/'s engine, unit tests (and the guest's probe) see containers/ and
+bench/. The rooms of a folder see those below them. No header includes itself, and no module imports
+itself, directly or indirectly.
 
 usage: scripts/checks/layers.py [TOP]
 Exit 0: all includes are allowed. 1: one is not.
 """
 
 import ast
+import graphlib
 import os
 import re
 import sys
@@ -42,10 +43,10 @@ SEAMS = {("containers", "check/machine/atomic_backend.h"),
          ("stress", "containers/compiler.h"),
          ("sim", "stress/history.h"),
          ("memory", "memory/preload/counted.h")}
-# Whoever asks knows of the box its layout and its reader, and nothing of who writes it.
+# The tool knows the box's layout and reader, and nothing of its writers.
 TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "base/", "memory/box/reader.h",
                                    "memory/box/layout.h", "memory/box/reader_profile.h")
-# Rooms of a folder, and whom each may see besides itself: an arrow that runs up is a fault.
+# Rooms of a folder, and what each may see besides itself: an arrow that runs up is a fault.
 ROOMS = {
     "variants": {"exact": set(), "magazine": {"exact"}},
     "check": {
@@ -80,10 +81,10 @@ ROOMS = {
         "search": {"malloc", "box", "accounts", "profile", "trace", "books"},
     },
 }
-OPEN = ("variants",)  # files may stand beside its rooms
+OPEN = ("variants",)  # files may stand outside its rooms
 # What others may see of a folder: its rooms.
 SHOWN = {"check": ("machine", "search"), "sim": ("seams", "timed"), "stress": ("harness",)}
-# The rooms of scripts/, likewise. The commands beside them see all, and no room sees a command.
+# The rooms of scripts/, likewise. Commands see all rooms, and no room sees a command.
 SCRIPT_ROOMS = {
     "common": set(),
     "measuring": {"common"},
@@ -132,22 +133,23 @@ def room_fault(path, file):
     return None
 
 
+def circle_of(needs):
+    """A circle in {file: the files that it needs}, as a list that begins with its first name; []
+    without one."""
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1][:0:-1]
+        begin = circle.index(min(circle))
+        return circle[begin:] + circle[:begin]
+    return []
+
+
 def circles(headers):
-    """A fault for each file that includes itself, by way of others or not: {file: {file}}."""
-    faults, done = [], set()
-
-    def walk(file, way):
-        if file in way:
-            circle = way[way.index(file):] + [file]
-            faults.append(f"{circle[0]}: a circle of includes: {' -> '.join(circle)}")
-        elif file not in done:
-            for other in sorted(headers.get(file, ())):
-                walk(other, way + [file])
-            done.add(file)
-
-    for file in sorted(headers):
-        walk(file, [])
-    return faults
+    """A fault if a file includes itself, directly or indirectly: {file: {file}}."""
+    circle = circle_of(headers)
+    return [f"{circle[0]}: a circle of includes: {' -> '.join(circle + circle[:1])}"] \
+        if circle else []
 
 
 def check(top):

@@ -2,8 +2,8 @@
 """links.py - every link and picture of the site's pages leads somewhere, every page is found.
 
 usage: scripts/checks/links.py SITE
-A link to a file that is not there, or to an anchor that its page has not, is a fault; so is a page
-that no path of links from index.html reaches. Addresses of other machines are not asked.
+A link to a missing file or anchor is a fault, and so is a page that no path of links from
+index.html reaches. Links to other hosts are not followed.
 Exit 0: no fault. 1: each fault in a line. 2: bad usage.
 """
 

@@ -27,9 +27,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from checks import sources
 
 DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
-# Tests and measurements beside the code of memory/: their orders need no argument.
+# Tests and measurements of memory/: their orders need no argument.
 NOT_CORE = ("memory/tests/", "memory/bench/", "memory/search/")
-# What pfs-check takes the place of, and programs such as its users write.
+# What pfs-check replaces, and programs as its users write them.
 USERS = ("check/programs/", "check/example/", "check/gallery/", "check/others/",
          "check/front/tsan.c")
 LABEL = re.compile(r"\[([A-Z]{1,2}[0-9]+)\]")
@@ -48,7 +48,7 @@ RUN = re.compile(r"\s*((?:\[[A-Z]{1,2}[0-9]+\](?:, and |, | and )?)+)")
 
 
 class Labels:
-    """Labels of all files together: where defined, where named, and who pairs with whom."""
+    """Labels of all files together: where each is defined and named, and its partner."""
 
     def __init__(self):
         self.defined = {}

@@ -1,7 +1,7 @@
-"""documents.py - JSON files: read, written in one step; and the two ways to refuse an input.
+"""documents.py - JSON files, read, and written in one step; the two ways to refuse an input.
 
-A file NAME may be compressed as NAME.xz, and a folder DIR of many files packed as DIR.tar.xz: what
-is not there as DIR/NAME is looked for in them.
+A file NAME may be compressed as NAME.xz, and a folder DIR of many files packed as DIR.tar.xz. If
+DIR/NAME does not exist, these are searched.
 """
 
 import functools
@@ -12,11 +12,11 @@ import tarfile
 
 
 class BadInput(Exception):
-    """An input that cannot be used: one line, naming the file and the mend."""
+    """An input that cannot be used: one line that names the file and the fix."""
 
 
 class Unfit(Exception):
-    """Numbers that are good, of a machine that was not: one line, exit 3."""
+    """Valid numbers from a machine that was too disturbed: one line, exit 3."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -45,8 +45,7 @@ def is_there(path):
 
 
 def read_text(path):
-    """What stands in a file, compressed or not, or in its folder's archive; OSError as open()
-    raises it."""
+    """The text of a file, compressed or not, or in its folder's archive; OSError as from open()."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -91,7 +90,7 @@ def pack(folder):
 
 
 def read_json(path):
-    """The document in a file; BadInput names the file, the place and the mend."""
+    """The document in a file; BadInput names the file, the place and the fix."""
 
     def refuse(word):
         raise BadInput(f"{path}: {word} is not JSON; repeat that launch")

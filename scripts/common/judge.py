@@ -1,7 +1,7 @@
 """judge.py - bars and claims are judged on intervals: met, not met, or undecided.
 
-A bar is met where the whole interval is beyond it, not met where the whole interval is short of
-it, and else undecided; undecided, too, where fewer than six launches ran undisturbed.
+A bar is met if the whole interval is beyond it, and not met if the whole interval is short of it.
+Otherwise, or with fewer than six undisturbed launches, it is undecided.
 """
 
 from collections import namedtuple
@@ -20,7 +20,7 @@ def unmeasured(says):
 
 
 def verdict(samples, least=None, most=None):
-    """Where the interval of the samples stands to a bar: at least or at most so much."""
+    """The verdict of the samples' interval on a bar: at least or at most this much."""
     interval = stats.sure_interval(samples)
     if interval is None:
         return UNDECIDED
@@ -30,7 +30,8 @@ def verdict(samples, least=None, most=None):
 
 
 def every(values):
-    """All say yes, none does, or they differ: of launches or seeds that each say yes or no."""
+    """The verdict of launches or seeds that each say yes or no: met if all say yes, undecided if
+    they differ."""
     values = list(values)
     if not values:
         return NOT_MEASURED
@@ -44,7 +45,7 @@ def percent(share):
 
 
 def spread_text(samples, form="{:.3g}"):
-    """The interval in words: (1.04 to 2.06, covers 96.9 %, 6 rounds), or why there is none."""
+    """The interval in words, (1.04 to 2.06, covers 96.9 %, 6 rounds), or why it is missing."""
     noun = "seed" if getattr(samples, "seeds", False) else "round"
     count = f"{len(samples)} {noun}{'' if len(samples) == 1 else 's'}"
     low, high = form.format(min(samples)), form.format(max(samples))
@@ -61,8 +62,8 @@ def spread_text(samples, form="{:.3g}"):
 
 
 def bar(says, samples, least=None, most=None, form="{:.3g} ×", detail="", reason=""):
-    """A bar on the median of samples, one for each round. The reason why it can be out of reach
-    is told where its interval reaches short of it."""
+    """A bar on the median of samples, one per round. reason: why it may be out of reach; it is told
+    if the interval is not wholly beyond the bar."""
     if not samples:
         return unmeasured(says)
     short = form.split(" ")[0]

@@ -1,4 +1,4 @@
-"""machine.py - describes the machine that results come from; what is absent is said so."""
+"""machine.py - describes the machine that results come from, and says what is absent."""
 
 import glob
 import os
@@ -58,7 +58,7 @@ def _caches():
 
 
 def pressure():
-    """The share of time in which some task waited for a CPU, over 10 s, in per cent."""
+    """The share of the last 10 s in which some task waited for a CPU, in percent."""
     found = re.search(r"some avg10=([\d.]+)", _read("/proc/pressure/cpu"))
     return float(found.group(1)) if found else None
 
@@ -93,7 +93,7 @@ TIMING_OPTIONS = ("mitigations", "isolcpus", "nohz", "nohz_full", "rcu_nocbs", "
 
 
 def _timing_options(command_line):
-    """What a kernel command line says about timing; the rest is nobody's business."""
+    """What a kernel command line says about timing; the rest is left out as private."""
     kept = [word for word in command_line.split()
             if word.split("=")[0].split(".")[0] in TIMING_OPTIONS]
     return " ".join(kept) if kept else ABSENT

@@ -1,31 +1,33 @@
-"""stats.py - the few statistics that tables, bars and figures use; standard library only.
+"""stats.py - the few statistics that tables, bars and figures use; standard library only: numpy has
+none of the exact intervals.
 
 One sample is one process launch: repetitions inside a process share its memory layout and its
 CPUs and are not independent. Launches of a run are interleaved in rounds, so two cases are
 compared within a round: one ratio for each round, and then an interval of the ratios' median.
 
-Every interval but bootstrap_mean's is of order statistics and exact: whatever the values are
-distributed like, the k-th smallest and the k-th largest of n independent values have the true
-median between them with a probability that follows from n and k alone. Below LEAST values none
-reaches 95 %.
+Every interval except bootstrap_mean's is of order statistics and exact: for any distribution, the
+k-th smallest and the k-th largest of n independent values enclose the true median with a
+probability that depends on n and k alone. With fewer than LEAST values no interval reaches 95 %.
 """
 
 import functools
 import math
 import random
 from collections import namedtuple
+from itertools import accumulate
+from statistics import geometric_mean as mean_of_ratios, median
 
 CONFIDENCE = 0.95
-LEAST = 6  # the fewest values whose smallest and largest cover the median with 95 %
+LEAST = 6  # the fewest values whose range covers the median with 95 %
 
 Interval = namedtuple("Interval", "low high coverage")
 Value = namedtuple("Value", "round value disturbed")
 
 
 class Samples(list):
-    """One value for each launch, and what is known of them: all of them with their rounds, how
-    many disturbed ones were left out, how many are still in, and whether launches are seeds of
-    a simulated machine, which nothing disturbs."""
+    """One value for each launch. all: every value with its round; left_out and shaken: how many
+    disturbed values were left out and how many remain; seeds: launches are seeds of a simulated
+    machine, which nothing disturbs."""
 
     def __init__(self, found=(), seeds=False):
         self.all = [v for v in found if v.value is not None]
@@ -43,24 +45,15 @@ def samples_of(values):
         Value(k, v, False) for k, v in enumerate(values))
 
 
-def median(values):
-    """The middle value, or the mean of the two middle ones."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2
-
-
 def coverage(count, beyond=0):
-    """P(the median lies between two of count values), with so many beyond each of the two."""
+    """P(the median lies between two of count values), with this many values beyond each."""
     tail = sum(math.comb(count, k) for k in range(beyond + 1)) / 2 ** count
     return max(0.0, 1 - 2 * tail)
 
 
 def median_interval(values, confidence=CONFIDENCE):
-    """The narrowest exact interval of the median that covers it with this confidence; where
-    there are too few values for that, from the smallest to the largest, with what that covers."""
+    """The narrowest exact interval that covers the median with this confidence; with too few
+    values, their whole range and its coverage."""
     ordered = sorted(values)
     beyond = 0
     while 2 * (beyond + 2) <= len(ordered) and coverage(len(ordered), beyond + 1) >= confidence:
@@ -69,23 +62,23 @@ def median_interval(values, confidence=CONFIDENCE):
 
 
 def drawn_interval(values):
-    """The interval that a figure draws, or None: too few values, or disturbed ones in them."""
+    """The interval that a figure draws; None with too few values, or with disturbed ones."""
     if len(values) < LEAST or getattr(values, "shaken", 0):
         return None
     return median_interval(values)
 
 
 def sure_interval(values):
-    """The interval that a bar is judged on, or None where nothing can be judged. Of a simulated
-    machine every seed must say the same: the whole range counts."""
+    """The interval that a bar is judged on, or None if nothing can be judged. On a simulated
+    machine every seed must agree: the whole range counts."""
     if getattr(values, "seeds", False):
         return median_interval(values, 1.0) if values else None
     return drawn_interval(values)
 
 
 def rounds_needed(confidence, astray=1):
-    """The fewest rounds whose interval covers with this confidence although so many rounds on
-    each side went astray."""
+    """The fewest rounds whose interval still has this confidence if this many outliers lie on each
+    side."""
     count = LEAST
     while coverage(count, astray) < confidence:
         count += 1
@@ -93,8 +86,8 @@ def rounds_needed(confidence, astray=1):
 
 
 def paired(one, other, combine=lambda a, b: a / b if b else None):
-    """One value for each round that both have: of one and other, by default one / other. A round
-    whose value is None is left out."""
+    """One value for each round that both sides have, by default one / other. A round whose value is
+    None is left out."""
     first, second = ({v.round: v for v in samples_of(side).all} for side in (one, other))
     return Samples((Value(key, combine(v.value, second[key].value),
                           bool(v.disturbed or second[key].disturbed))
@@ -111,27 +104,22 @@ def mapped(samples, change):
 @functools.lru_cache(maxsize=256)
 def _tails(count_a, count_b):
     """P(U <= u) of the Mann-Whitney statistic for each u, by counting arrangements."""
-    # ways[i][u]: arrangements of i values of a and j of b whose U is u, built up over j.
-    limit = count_a * count_b
-    ways = [[1] + [0] * limit for _ in range(count_a + 1)]
-    for j in range(1, count_b + 1):
-        fresh = [[1] + [0] * limit]
-        for i in range(1, count_a + 1):
-            fresh.append([ways[i][u] + (fresh[i - 1][u - j] if u >= j else 0)
-                          for u in range(limit + 1)])
-        ways = fresh
+    # Those of each u are the coefficients of the Gaussian binomial, the product over i = 1 to
+    # count_a of (1 - q^(count_b + i)) / (1 - q^i).
+    ways = [1] + [0] * (count_a * count_b)
+    for i in range(1, count_a + 1):
+        for u in range(len(ways) - 1, count_b + i - 1, -1):
+            ways[u] -= ways[u - count_b - i]
+        for u in range(i, len(ways)):
+            ways[u] += ways[u - i]
     total = math.comb(count_a + count_b, count_a)
-    tails, sum_so_far = [], 0
-    for amount in ways[count_a]:
-        sum_so_far += amount
-        tails.append(sum_so_far / total)
-    return tails
+    return [amount / total for amount in accumulate(ways)]
 
 
 def ratio_interval(base, other, confidence=CONFIDENCE):
-    """Interval of other / base for two lots of launches that share no rounds, exact if they
-    differ by one factor only (Hodges and Lehmann's, of the Mann-Whitney test); where that many
-    launches cannot reach the confidence, the widest there is. All values above 0."""
+    """Interval of other / base for two samples of launches that share no rounds: Hodges and
+    Lehmann's, of the Mann-Whitney test; exact if the samples differ by one factor only. With too
+    few launches for the confidence, the widest interval. All values above 0."""
     ratios = sorted(b / a for a in base for b in other)
     tails = _tails(len(base), len(other))
     beyond = 0
@@ -141,7 +129,7 @@ def ratio_interval(base, other, confidence=CONFIDENCE):
 
 
 def middle_ratio(base, other):
-    """The estimate that belongs to ratio_interval: the median of all ratios across."""
+    """The estimate that belongs to ratio_interval: the median of all ratios."""
     return median([b / a for a in base for b in other])
 
 
@@ -150,13 +138,13 @@ DRAWS = 1000
 
 def geometric_mean(groups):
     """Of the medians of groups of values above 0."""
-    return math.exp(sum(math.log(median(values)) for values in groups) / len(groups))
+    return mean_of_ratios([median(values) for values in groups])
 
 
 def bootstrap_mean(groups, draws=DRAWS, seed=1):
-    """(geometric mean of the groups' medians, its interval): the middle 95 % of what comes out
-    when each group's values are drawn anew, with putting back. All values above 0. Unlike the
-    intervals above it is not exact, and with few values in a group it is too narrow."""
+    """(geometric mean of the groups' medians, its interval): the middle 95 % of bootstrap means,
+    for which each group is resampled with replacement. All values above 0. Unlike the intervals
+    above it is not exact, and with few values in a group it is too narrow."""
     source = random.Random(seed)
     drawn = sorted(geometric_mean([source.choices(values, k=len(values)) for values in groups])
                    for _ in range(draws))

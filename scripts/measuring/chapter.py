@@ -65,7 +65,7 @@ def make_plan(cases, rounds, seed, ways, key="way"):
 
 
 def launch(one, measure):
-    """Measure a launch; it has what measure() gives then, or the reason why it has nothing."""
+    """Measure a launch, which then has what measure() gives, or the reason why it failed."""
     begin = time.monotonic()
     try:
         one.update(measure(), status="done")
@@ -78,8 +78,8 @@ def launch(one, measure):
 
 
 def run_plan(name, launches, seconds, run, wait=lambda: None):
-    """run(launch) of each, one after the other, and wait() for what goes on behind. seconds: how
-    long each takes, about."""
+    """run(launch) of each, one after the other, then wait() for background work. seconds: about how
+    long each takes."""
     progress = Progress(len(launches), sum(seconds))
     for k, one in enumerate(launches):
         who = f"{one['case']} {one.get('way') or one['allocator']}"

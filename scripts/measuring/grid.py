@@ -1,22 +1,28 @@
-"""grid.py - grids of simulated runs: a grid becomes jobs, the results of jobs become one file.
+"""grid.py - grids of simulated runs: a grid becomes jobs, jobs run on all cores, and their results
+become one file.
 
-A job is one call of pfs-sim. Its id is a hash of its arguments, so that a result file is of one
-job for ever, whatever grid asks for it and in whatever order.
+A job is one call of pfs-sim. Its id is a hash of its arguments, so a result file always belongs to
+the same job, whichever grid asks for it.
 
 A grid is {"machines", "policies", "workloads", "threads", "occupancies", "seeds": lists,
 "costs": a list, "ops": a count, "options": more words for pfs-sim run}, or {"searches": [lists
-of words for pfs-sim explore]}; {"grids": [...]} holds several.
+of words for pfs-sim explore]}.
 """
 
+import concurrent.futures
 import hashlib
 import itertools
 import json
 import os
-import re
 import shlex
+import subprocess
+import sys
 from collections import namedtuple
 
 from common import documents
+from common.progress import Progress
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # id: 12 hex digits; words: the arguments of pfs-sim; label: the machine as figures call it.
 Job = namedtuple("Job", "id words label")
@@ -24,57 +30,19 @@ Job = namedtuple("Job", "id words label")
 LISTS = ("machines", "costs", "policies", "workloads", "threads", "occupancies", "seeds")
 FILLED = ("churn", "scan")  # workloads that have an occupancy
 DEFAULTS = {"machines": ["numa:8 core:32 pu:1"], "costs": [None], "workloads": ["churn"],
-            "occupancies": [0.9], "seeds": [1], "ops": 20000, "options": [], "searches": []}
+            "occupancies": [0.9], "seeds": [1], "ops": 20000, "options": []}
 
 
-def _refuse(source, text):
-    raise documents.BadInput(f"{source}: {text}")
-
-
-def _checked(source, given):
-    """A grid with its defaults, after a look at each field."""
-    if not isinstance(given, dict):
-        _refuse(source, 'a grid is an object, such as {"policies": ["exact"], "threads": [256]}')
-    for key in given:
-        if key not in DEFAULTS and key not in LISTS:
-            _refuse(source, f"'{key}' is not a field of a grid; there are "
-                    f"{', '.join(LISTS + ('ops', 'options', 'searches'))}")
-    grid = {**DEFAULTS, **given}
-    if "policies" not in grid and not grid["searches"]:
-        _refuse(source, "no policies in the grid; name some, pfs-sim list has them")
-    if grid["searches"] and len(given) > 1:
-        _refuse(source, "a grid has either searches or runs; write two grids")
-    if grid["searches"]:
-        for words in grid["searches"]:
-            if not isinstance(words, list) or not all(isinstance(w, str) for w in words):
-                _refuse(source, "a search is a list of words for pfs-sim explore")
-        return grid
-    if "threads" not in grid:
-        _refuse(source, "no threads in the grid; give their counts")
-    for key in LISTS:
-        if not isinstance(grid[key], list) or not grid[key]:
-            _refuse(source, f"{key} must be a list that is not empty")
-    for key, low in (("threads", 1), ("seeds", 0)):
-        bad = [v for v in grid[key] if not isinstance(v, int) or isinstance(v, bool) or v < low]
-        if bad:
-            _refuse(source, f"{key}: {json.dumps(bad[0])} is not a count of at least {low}")
-    for value in grid["occupancies"]:
-        if not documents.is_number(value) or not 0 <= value <= 1:
-            _refuse(source, f"occupancies: {json.dumps(value)} is not between 0 and 1")
-    if not isinstance(grid["ops"], int) or grid["ops"] < 1:
-        _refuse(source, f"ops: {json.dumps(grid['ops'])} is not a count of at least 1")
-    return grid
-
-
-def machine_label(machine, costs):
-    """A machine as names and figures call it; a file by its name without the folder."""
-    label = os.path.basename(machine)
-    return label if not costs else f"{label} ({os.path.basename(costs)})"
-
-
-def _path(name):
-    """A file by its whole path, since a job runs elsewhere; anything else as it is."""
-    return os.path.abspath(name) if os.path.isfile(name) else name
+def program_of(given):
+    """The path of pfs-sim: the given one, or of several builds the newest. BadInput where it
+    cannot be run."""
+    places = [given] if given else [os.path.join(TOP, "build", preset, "sim", "pfs-sim")
+                                    for preset in ("sim", "release")]
+    there = [os.path.abspath(place) for place in places if os.access(place, os.X_OK)]
+    if not there:
+        raise documents.BadInput(f"{places[0]}: cannot be run; build it (cmake --preset sim && "
+                                 "cmake --build --preset sim) or name it by --program")
+    return max(there, key=os.path.getmtime)
 
 
 def make_job(words, label=None):
@@ -85,51 +53,45 @@ def make_job(words, label=None):
 
 
 def _jobs_of(grid):
-    if grid["searches"]:
-        return [make_job(["explore", *words], None) for words in grid["searches"]]
-    jobs = []
+    for words in grid.get("searches", ()):
+        yield make_job(["explore", *words])
+    if "policies" not in grid:
+        return
+    grid = {**DEFAULTS, **grid}
     for values in itertools.product(*(grid[key] for key in LISTS)):
         machine, costs, policy, workload, threads, occupancy, seed = values
-        words = ["run", "--machine", _path(machine)]
+        words = ["run", "--machine", machine]
         if costs:
-            words += ["--costs", _path(costs)]
+            words += ["--costs", costs]
         words += ["--threads", threads, "--policy", policy, "--workload", workload]
         if workload in FILLED:
             words += ["--occupancy", f"{occupancy:g}"]
         words += ["--ops", grid["ops"], "--seed", seed, *grid["options"], "--format", "json"]
-        jobs.append(make_job(words, machine_label(machine, costs)))
-    return jobs
+        yield make_job(words, f"{machine} ({costs})" if costs else machine)
 
 
-def jobs_of(document, source):
-    """The jobs of a grid document, each once, in the order of the grid."""
-    grids = document["grids"] if isinstance(document, dict) and "grids" in document \
-        else [document]
-    if not isinstance(grids, list) or not grids:
-        _refuse(source, '"grids" must be a list that is not empty')
-    jobs = {}
-    for grid in grids:
-        for job in _jobs_of(_checked(source, grid)):
-            jobs.setdefault(job.id, job)
-    for job in jobs.values():
-        if any(re.search(r"[\t\n\0]", word) for word in job.words):
-            _refuse(source, f"a tab or a line break in {job.words!r}; leave it out")
-    return list(jobs.values())
+def jobs_of(grids):
+    """The jobs of several grids, each once, in their order."""
+    return list({job.id: job for grid in grids for job in _jobs_of(grid)}.values())
 
 
-def line_of(job):
-    """A job as a line of the job list: id, tab, its words as a shell reads them."""
-    return f"{job.id}\t{shlex.join(job.words)}\n"
+def folder_of(program, folder):
+    """Where the results of this pfs-sim go, made here: those of another build never mix in."""
+    with open(program, "rb") as file:
+        build = hashlib.sha256(file.read()).hexdigest()[:16]
+    place = os.path.join(folder, build)
+    os.makedirs(place, exist_ok=True)
+    return place
 
 
-def file_of(job):
-    """The result file of a job, inside the folder."""
-    return f"raw/{job.id}.{'json' if job.words[0] == 'run' else 'txt'}"
-
-
-def _read_run(path, job):
-    """What pfs-sim run printed, checked against what the job asked for."""
+def read_result(path, job):
+    """The result of a job, checked against what the job asked for; BadInput if it is not there or
+    not whole."""
     document = documents.read_json(path)
+    if job.words[0] == "explore":
+        if not isinstance(document, dict) or document.get("exit") not in (0, 1):
+            raise documents.BadInput(f"{path}: not a result of pfs-sim explore")
+        return document
     given = dict(zip(job.words[1::2], job.words[2::2]))
     if not isinstance(document, dict) or document.get("simulated") is not True:
         raise documents.BadInput(f'{path}: not a result of pfs-sim run ("simulated" is not true)')
@@ -142,25 +104,60 @@ def _read_run(path, job):
     return document
 
 
-def _read_search(path):
-    """{"exit", "output"} of pfs-sim explore; the last line is its exit status."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except FileNotFoundError:
-        raise documents.BadInput(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError):
-        raise documents.BadInput(f"{path}: cannot be read as text") from None
-    found = re.search(r"(?:^|\n)exit ([01])\n\Z", text)
-    if not found:
-        raise documents.BadInput(f"{path}: cut off, no exit status at its end")
-    return {"exit": int(found.group(1)), "output": text[:found.start()].rstrip("\n") + "\n"}
+def run_job(program, path, job, running):
+    """Run a job, write its result to path in one step, and read it. BadInput says why it failed."""
+    with subprocess.Popen([program, *job.words], stdin=subprocess.DEVNULL, text=True,
+                          errors="replace", stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        running.add(process)
+        said, errors = process.communicate()
+        running.discard(process)
+    status = process.returncode
+    searched = job.words[0] == "explore"
+    if status and not (searched and status == 1):  # 1: it found what it searched for
+        reason = errors.strip().splitlines() or ["no message"]
+        raise documents.BadInput(f"exit {status}: {reason[-1]}")
+    documents.write_text(path, json.dumps({"exit": status, "output": said}) if searched else said)
+    return read_result(path, job)
 
 
-def read_result(folder, job):
-    """The result of a job; BadInput if it is not there or not whole."""
-    path = os.path.join(folder, file_of(job))
-    return _read_run(path, job) if job.words[0] == "run" else _read_search(path)
+def run(jobs, folder, program):
+    """{job id: result} of all jobs, by as many processes as there are CPUs. A job whose result is
+    in the folder is not run again. The others' failures are told, a line each."""
+    results, failures, running, place = {}, [], set(), folder_of(program, folder)
+
+    def result_of(job):
+        path = os.path.join(place, f"{job.id}.json")
+        if os.path.exists(path):
+            try:
+                return read_result(path, job)
+            except documents.BadInput as problem:
+                progress.say(f"simulation: {problem}; run again")
+        return run_job(program, path, job, running)
+
+    progress = Progress(len(jobs), len(jobs))
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        futures = {pool.submit(result_of, job): job for job in jobs}
+        try:
+            for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
+                job = futures[future]
+                try:
+                    results[job.id] = future.result()
+                except (documents.BadInput, OSError) as problem:
+                    failures.append(f"simulation: job {job.id} failed ({problem}): "
+                                    f"pfs-sim {shlex.join(job.words)}")
+                progress.show(done, done, "simulating")
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                process.terminate()
+            raise
+    progress.show(len(jobs), len(jobs), "simulated")
+    progress.end()
+    if len(failures) > 10:
+        failures[10:] = [f"simulation: and {len(failures) - 10} more jobs"]
+    print("".join(f"{line}\n" for line in failures), end="", file=sys.stderr)
+    return results
 
 
 def run_name(document, label, words=()):
@@ -172,16 +169,15 @@ def run_name(document, label, words=()):
             f"threads:{document['threads']}")
 
 
-def merge(folder, jobs, missing=0):
+def merge(jobs, found):
     """All results as one document that results.py reads; the same results, the same bytes."""
     rows, searches = [], []
     for job in jobs:
-        found = read_result(folder, job)
-        if job.words[0] == "run":
-            rows.append({"name": run_name(found, job.label, job.words), "run_type": "iteration",
-                         "job": job.id, **found})
-        else:
-            searches.append({"job": job.id, "words": job.words, **found})
-    return {"context": {"simulated": True, "jobs": len(jobs),
-                        "missing": missing}, "benchmarks": rows,
-            "searches": searches}
+        result = found.get(job.id)
+        if result and job.words[0] == "run":
+            rows.append({"name": run_name(result, job.label, job.words), "run_type": "iteration",
+                         "job": job.id, **result})
+        elif result:
+            searches.append({"job": job.id, "words": job.words, **result})
+    return {"context": {"simulated": True, "jobs": len(found), "missing": len(jobs) - len(found)},
+            "benchmarks": rows, "searches": searches}

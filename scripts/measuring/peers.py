@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""peers.py - the allocators that run beside the policies, each in processes of its own.
+"""peers.py - the allocators that are compared with the policies, each in its own processes.
 
 usage: scripts/measuring/peers.py [--build-dir DIR]
 prints what each policy and peer can do and what it gives up, as a table. A peer is policy malloc
@@ -45,7 +45,7 @@ def arguments(policy):
 
 
 def environment(policy):
-    """The environment of a launch: None where it is this process's own."""
+    """The environment of a launch; None for this process's own."""
     if policy not in BY_NAME:
         return None
     return {**os.environ, "LD_PRELOAD": BY_NAME[policy].library}

@@ -1,4 +1,4 @@
-"""resume.py - scripts/run goes on where it was stopped: what of a result folder is there."""
+"""resume.py - scripts/run continues a stopped run: what a result folder already has."""
 
 import os
 
@@ -6,13 +6,13 @@ from common import documents
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LOCAL = os.path.join(TOP, "results", "local")
-# What must be the same, or the numbers do not belong into one result.
+# What must be the same for the numbers to belong to one result.
 SAME = ("cpu_model", "cpus_allowed", "kernel", "revision", "build")
 SETTLED = ("done", "unfit")  # of launches; others are launched again
 
 
 def plan_of(folder):
-    """The plan of a result folder; BadInput where there is none."""
+    """The plan of a result folder; BadInput without one."""
     path = os.path.join(folder, "plan.json")
     if not documents.is_there(path):
         raise documents.BadInput(f"--resume {folder}: no run was started there (no plan.json); "
@@ -32,7 +32,7 @@ def is_over(folder):
 
 
 def newest(local=LOCAL):
-    """The folder of the newest run that was stopped; BadInput where there is none."""
+    """The folder of the newest run that was stopped; BadInput without one."""
     names = sorted(os.listdir(local), reverse=True) if os.path.isdir(local) else []
     for name in names:
         folder = os.path.join(local, name)
@@ -43,7 +43,7 @@ def newest(local=LOCAL):
 
 
 def must_be_same(folder, now):
-    """BadInput where machine or build are not those that the folder was begun with."""
+    """BadInput if the machine or the build differs from that of the folder."""
     path = os.path.join(folder, "machine.json")
     if not os.path.exists(path):
         return  # stopped before anything was measured

@@ -57,14 +57,14 @@ SUITE = (
     Row("scaling",       "release", "churn",   "1,2",       "0.9",
                          "compact", 40,        None,        False,
         "--pages_each=64 --latency_ms=0", only="index"),
-    # One case a process, whose highest resident set is looked at; its times are not.
+    # One case per process: its peak resident set is used, its times are not.
     Row("memory",        "release", "churn",   "some",      "0.9",
                          "compact", 40,        3,           True,
         "--repeat_disturbed=0", "memory"),
     Row("memory-floor",  "release", "floor",   "1",         "",
                          "compact", 40,        3,           True,
         "--repeat_disturbed=0", "memory"),
-    # A pass takes a CPU from somebody: such a trial counts as disturbed, and is what is meant.
+    # A pass takes a CPU from the threads: every such trial is disturbed, on purpose.
     Row("ebb-reclaim",   "release", "ebb",     "2",         "",
                          "compact", 160,       None,        False,
         "--reclaim_period_ms=1 --repeat_disturbed=0", "reclaiming", "reclaim"),
@@ -95,7 +95,7 @@ SUITE = (
     Row("counts-growth", "counted", "fill",    "2,8",       "",
                          "compact", 200,       1,           False,
         "--records=65536 --latency_ms=0", only="grow index"),
-    # Without an index there are no pages, and nothing of this to count.
+    # A policy without an index has no pages, so there is nothing to count.
     Row("counts",        "counted", "churn",   "1,all,8,64", "0.5,0.9,0.99,0.999",
                          "compact", 30,        1,           True,
         only="index"),
@@ -114,7 +114,7 @@ OTHERS = tuple(Row(name, "release", name, "1,even", "0.9", "compact", 40, None, 
                for name in workloads.summaries()
                if not any(name in row.workloads.split(",") for row in SUITE))
 
-FULL_WINDOW_MS = 10000  # the longest that a fill of --growth is waited for
+FULL_WINDOW_MS = 10000  # the time limit of a fill of --growth
 MEMORY = "memory"  # results_as of launches whose process is watched
 
 TRACES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),

@@ -20,17 +20,7 @@ def _note(suite, cases, way, name):
     counts = [len(found) for case in cases if (found := suite.samples(case, way, name))]
     text = (f"{suite.document['kind']} suite, release build; each value the median of "
             f"{parts.count_noun(min(counts), 'launch')}, formed within a round")
-    return text + parts.band_text(min(counts), max(counts), "launch").replace("shaded", "thick")
-
-
-def _point(samples, text, form, shape="circle"):
-    """(value, low, high, tip, shape, single values) of a row."""
-    middle = median(samples)
-    tip = f"{text}: {form.format(middle)} ({judge.spread_text(samples, form)})"
-    interval = stats.drawn_interval(samples)
-    if interval is None:
-        return (middle, None, None, tip, shape, list(samples) if len(samples) > 1 else [])
-    return (middle, interval.low, interval.high, tip, shape, [])
+    return text + parts.band_text(min(counts), max(counts), "launch")
 
 
 def _cost(results, group, name, what):
@@ -48,21 +38,22 @@ def _cost(results, group, name, what):
             if not samples:
                 continue
             rows.append({"name": f"{says}: {WAYS.get(way, way)}", "index": COLOURS[way],
-                         "points": [_point(samples, f"{way}, {says}", "{:+.2f} ns")]})
+                         "points": [parts.row_point(samples, f"{way}, {says}",
+                                                    form="{:+.2f} ns")]})
         exact[says] = median(suite.added(case, "exact", "none"))
         rows.append({"name": f"{says}: allowed", "index": LIMIT, "points": [
             (allowed, None, None, f"allowed: {allowed:.1f} ns", "bar", [])]})
     low, high = min(exact.values()), max(exact.values())
     span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
     title = f"{what}: counting exactly adds {span} ns to a pair of malloc and free"
-    canvas = charts.row_chart({
-        "title": title, "subtitle": "random sizes of 16 to 512 bytes, each block lives for some "
+    return parts.drawn(name, charts.row_chart, title, {
+        "subtitle": "random sizes of 16 to 512 bytes, each block lives for some "
         "512 pairs; a pair without counting takes " + parts.listed(
             f"{suite.mid(c, 'none', CPU):.1f}" for c in cases) + " ns",
         "x_name": "nanoseconds of CPU time that are added", "x_form": lambda v: f"{v:.3g}",
-        "rows": rows, "zero": True, "note": _note(suite, cases, "exact", CPU)})
-    return parts.Figure(name, title, canvas, "Allowed to exact: 5 ns or 15 % of a pair, the "
-                        "larger; with foreign frees 1.3 times that.")
+        "rows": rows, "zero": True, "note": _note(suite, cases, "exact", CPU)},
+        caption="Allowed to exact: 5 ns or 15 % of a pair, the larger; with foreign frees 1.3 "
+                "times that.")
 
 
 def preload(results):
@@ -113,15 +104,15 @@ def errors(results):
     told = ", ".join(f"{rule} {wrong[rule]:g}" for rule in RULES if wrong[rule] is not None)
     title = (f"Rows at rest, of {counts['rows']:g}, that differ from books kept by brute force: "
              f"{told}")
-    canvas = charts.matrix_chart({
-        "title": title, "subtitle": f"{suite.cases[case]['says']}, sessions that come and go, "
+    return parts.drawn("accounts-errors", charts.matrix_chart, title, {
+        "subtitle": f"{suite.cases[case]['says']}, sessions that come and go, "
         "blocks freed by any thread; bytes: sum of the errors of all rows",
         "groups": groups, "rows": [(rule, COLOURS[rule]) for rule in RULES],
         "note": f"{suite.document['kind']} suite, release build; medians of "
         f"{parts.count_noun(len(suite.samples(case, 'exact', 'wrong')), 'launch')}, each with a "
-        "seed of its own"})
-    return parts.Figure("accounts-errors", title, canvas, "A 0 is what it should be. Reads: cells "
-                        "that another thread reads while these work.")
+        "seed of its own"},
+        caption="A 0 is what it should be. Reads: cells that another thread reads while these "
+                "work.")
 
 
 def memory(results):
@@ -148,15 +139,15 @@ def memory(results):
     title = (f"{parts.count_noun(most[0], 'thread')} with {parts.count_noun(most[1], 'instrument')}"
              f" each take {bytes_text(median(total[most]))}, "
              f"{median(total[most]) / (most[0] * most[1]):.0f} bytes for each thread's part in one")
-    canvas = charts.line_chart({
-        "title": title, "subtitle": "box and private memory of the accounts, before a block is "
+    return parts.drawn("accounts-memory", charts.line_chart, title, {
+        "subtitle": "box and private memory of the accounts, before a block is "
         "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
         "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
         "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
         "note": f"{suite.document['kind']} suite; box: blocks of its file, private: Anonymous of "
-        "smaps_rollup, both as the system says"})
-    return parts.Figure("accounts-memory", title, canvas, "Beside it each block has a note: 4 "
-                        "bytes in a tag of the allocator, 16 in a header of the library's calls.")
+        "smaps_rollup, both as the system says"},
+        caption="Beside it each block has a note: 4 bytes in a tag of the allocator, 16 in a "
+                "header of the library's calls.")
 
 
 OWN = ((CPU, ALONE, "beside none", 1), (CPU, COPY, "beside one of a copy", 5))
@@ -185,17 +176,19 @@ def _slowed(suite, readings):
             says = f"{suite.cases[case]['says']}, {against}"
             if found:
                 rows.append({"name": says, "index": index,
-                             "points": [_point(found, says, "{:+.2f} %")]})
+                             "points": [parts.row_point(found, says, form="{:+.2f} %")]})
     return rows, cases
 
 
-def _reader_chart(suite, name, title, x_name, rows, cases):
-    return charts.row_chart({
-        "title": title, "subtitle": "nothing but counting, no malloc, so that each nanosecond "
-        "shows; writers pinned, one to a CPU; the reader takes what CPU is left", "x_name": x_name,
-        "x_form": percent, "rows": rows, "zero": True,
+def _reader_figure(suite, figure, name, title, slowed, caption):
+    rows, cases = slowed
+    return parts.drawn(figure, charts.row_chart, title, {
+        "subtitle": "nothing but counting, no malloc, so that each nanosecond "
+        "shows; writers pinned, one to a CPU; the reader takes what CPU is left",
+        "x_name": f"additional {'CPU ' if name == CPU else ''}time of a pair while a reader runs, "
+        "against the same", "x_form": percent, "rows": rows, "zero": True,
         "lines": [(SLOWED_PERCENT, f"{SLOWED_PERCENT:g} % allowed")],
-        "note": _note(suite, cases, BESIDE, name)})
+        "note": _note(suite, cases, BESIDE, name)}, caption=caption)
 
 
 def reader(results):
@@ -208,11 +201,10 @@ def reader(results):
     title = (f"{suite.cases[case]['says']} count while a reader loops: a pair takes "
              f"{more_text(median(suite.more(case, BESIDE, ALONE)))} CPU time; it sees "
              f"{suite.mid(case, BESIDE, 'rows_per_cpu_s') / 1e6:.1f} million rows a CPU second")
-    canvas = _reader_chart(suite, CPU, title, "additional CPU time of a pair while a reader runs, "
-                           "against the same", rows, cases)
-    return parts.Figure("accounts-reader", title, canvas, "A copy's reader does the same work on a "
-                        "copy of the box: against it only those lines of memory remain that "
-                        "writers and reader share.")
+    return _reader_figure(
+        suite, "accounts-reader", CPU, title, (rows, cases), "A copy's reader does the same work "
+        "on a copy of the box: against it only those lines of memory remain that writers and "
+        "reader share.")
 
 
 def clock(results):
@@ -226,11 +218,9 @@ def clock(results):
              f"{suite.cases[case]['says']} takes "
              f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} while a reader "
              "runs, which also needs a CPU")
-    canvas = _reader_chart(suite, "wall_ns", title, "additional time of a pair while a reader "
-                           "runs, against the same", rows, cases)
-    return parts.Figure("accounts-clock", title, canvas, "Of three that run on two CPUs each gets "
-                        "two thirds of one, and takes half as long again, whatever the third one "
-                        "does.")
+    return _reader_figure(
+        suite, "accounts-clock", "wall_ns", title, (rows, cases), "Of three that run on two CPUs "
+        "each gets two thirds of one, and takes half as long again, whatever the third one does.")
 
 
 FIGURES = {"accounts-preload": preload, "accounts-cost": cost, "accounts-errors": errors,

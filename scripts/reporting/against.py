@@ -12,7 +12,7 @@ from reporting.summary import per_operation, ratio_bar
 OURS = ("exact", "magazine")
 PAGES_EACH = 64  # as suite.py has it
 
-# Why a bar can be out of reach; shown beside what was measured, where it is not safely met.
+# Why a bar can be out of reach; shown with what was measured if the bar is not surely met.
 REASONS = {
     "floor_exact": "exact takes and gives a bit by one locked instruction each, and writes the "
                    "record's word three times; the floor has one locked instruction",
@@ -194,7 +194,7 @@ def _of_ends(bar, finished):
 
 
 def bars(results):
-    """[judge.Bar]; [] where none of ours was measured."""
+    """[judge.Bar]; [] if none of OURS was measured."""
     if not any(policy in results.policy_order for policy in OURS):
         return []
     rows = []
@@ -205,7 +205,7 @@ def bars(results):
 
 
 def gives_up(results):
-    """(headers, rows): speed beside what is given up for it; [] without traits in the plan."""
+    """(headers, rows): speed, and what is given up for it; [] without traits in the plan."""
     headers = ["policy", "pair, 1 thread, ns", "churn 0.9, 2 threads, M/s", "handoff, M/s",
                "gives up"]
     rows = []

@@ -64,13 +64,12 @@ def _matrix(suite, metric, name, what):
     title = f"{what}: {subject} needs least in {bests.get(subject, 0)} of {len(cases)} cases"
     if worst:
         title += f", at most {worst[0]:.2f} × the best peer ({worst[1]})"
-    canvas = charts.ratio_chart({
-        "stamp": "", "title": title, "subtitle": "× the best of the peers in that case",
+    return parts.drawn(name, charts.ratio_chart, title, {
+        "subtitle": "× the best of the peers in that case",
         "columns": suite.names, "cells": cells, "rows": [(case, INK) for case in cases],
-        "note": _note(suite)}, 548)
-    return parts.Figure(name, title, canvas, f"Blue: at most {NEAR} × the best peer in every "
-                        "round; orange: above it in every round; grey: in some, or in less "
-                        "than three rounds.")
+        "note": _note(suite)}, width=548,
+        caption=f"Blue: at most {NEAR} × the best peer in every round; orange: above it in every "
+                "round; grey: in some, or in less than three rounds.")
 
 
 def cpu(results):
@@ -104,13 +103,12 @@ def mean(results):
     title = (f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
              f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
              f"{found[subject, PEAK]:.2f} × the memory of {bases[PEAK]}, the best peers by mean")
-    canvas = charts.row_chart({
-        "title": title, "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
+    return parts.drawn("allocator-mean", charts.row_chart, title, {
+        "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
         f"launches ({stats.DRAWS} draws)", "x_name": "× the best peer by mean", "rows": rows,
         "key": [("circle", f"CPU time × {bases[CPU]}"),
                 ("square", f"peak resident set × {bases[PEAK]}")],
         "lines": [(1, "the best peer")], "note": _note(suite)})
-    return parts.Figure("allocator-mean", title, canvas, "")
 
 
 def idle(results):
@@ -138,10 +136,9 @@ def idle(results):
     title = f"3 s after the load of {shown} {subject} holds {megabytes(kept[subject])}"
     if others:
         title += f", the others {megabytes(min(others))} to {megabytes(max(others))}"
-    canvas = charts.row_chart({
-        "title": title, "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
+    return parts.drawn("allocator-idle", charts.row_chart, title, {
+        "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
         "x_name": "resident bytes of the process, logarithmic", "x_log": True,
         "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
         "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})
-    return parts.Figure("allocator-idle", title, canvas, "")

@@ -179,7 +179,7 @@ MEANS = ((CPU, "CPU time"), (WALL, "wall time"), (PEAK, "peak resident"),
 
 
 def mean_text(found):
-    """A mean with its interval; of one round there is none."""
+    """A mean with its interval, which one round does not have."""
     if not found:
         return "–"
     interval = f" ({found[1].low:.2f}–{found[1].high:.2f})" if found[1].low < found[1].high else ""

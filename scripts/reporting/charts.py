@@ -150,7 +150,7 @@ def row_chart(spec, width=548):
                     anchor="end" if near_end else "start")
     for k, row in enumerate(rows):
         _draw_row(canvas, row, top + 27 * k + 15, left, scale, spec, form)
-    canvas.foot(spec.get("note", ""))
+    canvas.foot(spec.get("note", "").replace("shaded", "thick"))
     return canvas
 
 

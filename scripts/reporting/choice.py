@@ -1,9 +1,10 @@
 """choice.py - which policy to take: the matrix of policies and workloads, and what follows from it.
 
-A column is a load that somebody may have and the case that stands for it. The best policy of a
-column is the one of ours with the highest median; level with it is each that is not surely slower
-in the same rounds. Where only one is level it is surely the best, else it is undecided between
-them. All of it is on ratios within a round, with their intervals (stats.py).
+A column is a load that a user may have, and the case that stands for it. The best policy of a
+column is the pfslab policy with the highest median. A policy is level with it unless it is
+measurably slower in the same rounds. If no other policy is level, the best one is surely the best;
+otherwise it is undecided between them. All comparisons use intervals of ratios within a round
+(stats.py).
 """
 
 from collections import namedtuple

@@ -1,8 +1,8 @@
-"""claims.py - what is said of the policies, and what the simulated machine says to it.
+"""claims.py - the claims about the policies, and whether they hold on the simulated machine.
 
-A claim is judged from results alone, so that a report made later judges it again. It holds where
-every seed says so, does not hold where none does, and is undecided where seeds differ. One that
-does not hold stays in the table.
+A claim is judged from results alone, so a later report judges it again. It holds if every seed
+confirms it, does not hold if none does, and is undecided if seeds differ. A claim that does not
+hold stays in the table.
 """
 
 import re
@@ -16,10 +16,10 @@ from reporting.svg import number, time_text
 
 # experiment: which of experiments.py gives the numbers; source: who says so.
 Claim = namedtuple("Claim", "name experiment source says judge")
-# Of results from before runs said what a policy can do; a policy that came later is not here.
+# For older results, whose runs did not state traits. Newer policies are not listed here.
 TRAITS = {"strict": ("local_scan", "random_start", "reclaiming"), "exact": ("exact", "magazine")}
 NOT_SIMULATED = ("not simulated", judge.NOT_MEASURED)
-MANY = 64  # what is said of many threads is not judged with fewer
+MANY = 64  # claims about many threads are not judged with fewer
 
 
 def _word(holds):

@@ -10,6 +10,11 @@ from reporting.svg import number
 Figure = namedtuple("Figure", "name title canvas caption")
 
 
+def drawn(name, chart, title, spec, caption="", stamp="", **size):
+    """The figure of a chart of charts.py."""
+    return Figure(name, title, chart({"stamp": stamp, "title": title, **spec}, **size), caption)
+
+
 def count_noun(amount, noun):
     """1 launch, 2 launches."""
     return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
@@ -55,26 +60,33 @@ def note(results, build, workload, band=True, **variant):
             f"{spread}{placed}")
 
 
-def point(x, samples, text):
+def point(x, samples, text, form=None):
     """(x, median, low, high, tip, single values): the interval, or the values where none holds."""
     mid = median(samples)
-    tip = f"{text}: {number(mid)} ({judge.spread_text(samples)})"
+    said = form.format(mid) if form else number(mid)
+    tip = f"{text}: {said} ({judge.spread_text(samples, *[form] if form else [])})"
     interval = stats.drawn_interval(samples)
     if interval is None:
         return (x, mid, None, None, tip, list(samples) if len(samples) > 1 else [])
     return (x, mid, interval.low, interval.high, tip, [])
 
 
+def row_point(samples, text, shape="circle", form=None):
+    """(median, low, high, tip, shape, single values): the same for a row."""
+    _, mid, low, high, tip, single = point(0, samples, text, form)
+    return (mid, low, high, tip, shape, single)
+
+
 def clock_text(results):
-    """In which steps latencies come, where the results say so."""
+    """The resolution of latencies, if the results state it."""
     step = results.context.get("timer_step_ns")
     return f"The clock advances in steps of {float(step):.3g} ns; no latency is finer." \
         if step else ""
 
 
 def lead(found, base):
-    """Who leads in {policy: samples}, in words: the best one, and those that are not surely
-    slower in the same rounds."""
+    """The leaders in {policy: samples}, in words: the best policy, and those not measurably slower
+    in the same rounds."""
     best = max(found, key=lambda p: median(found[p]))
     sure = {p: stats.sure_interval(stats.paired(found[best], found[p]))
             for p in found if p != best}

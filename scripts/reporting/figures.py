@@ -51,7 +51,7 @@ def _spans(series, factor):
 
 
 def _slowdown(ratios):
-    """How many times slower, in words; ratios of launches of the same round."""
+    """The slowdown in words; ratios are of launches of the same round."""
     ratio, interval = median(ratios), stats.sure_interval(ratios)
     if interval is None:
         return f"{summary.times(ratio)} × as slow (undecided)"
@@ -64,8 +64,8 @@ def _slowdown(ratios):
 
 
 def _occupancy_title(results, found, threads):
-    """Who slows down between which fills: from {policy: {fill: samples}}. It is about the widest
-    range in which half of the policies were measured, and about those only."""
+    """Which policies slow down between which fills, from {policy: {fill: samples}}. The title
+    covers the widest range in which half of the policies were measured, and only those policies."""
     own = {p: f for p, f in found.items() if p not in summary.baselines(results)} or found
     fills = sorted({x for f in own.values() for x in f if x >= 0.5})
     ranges = [(low, high) for low in fills for high in fills if low < high and
@@ -117,7 +117,7 @@ def throughput_by_occupancy(results):
 
 
 def _skips_title(guilty):
-    """Who skips and who grows needlessly, from {policy: {metric: largest median}}."""
+    """Which policies skip and which grow needlessly, from {policy: {metric: largest median}}."""
     skipping = {p: max(m.get("record_skips", 0), m.get("page_skips", 0))
                 for p, m in guilty.items() if m.get("record_skips") or m.get("page_skips")}
     growing = {p: m["needless_growths"] for p, m in guilty.items() if m.get("needless_growths")}
@@ -180,15 +180,14 @@ def skips(results):
         names = [(parts.count_noun(t, "thread"), f"{o:g}") for t, o in columns]
         groups.append({"name": label, "columns": names, "cells": cells})
     title = _skips_title(guilty)
-    canvas = charts.matrix_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("skips", charts.matrix_chart, title, {
         "subtitle": "churn; a skip is a page or record that a call never tried "
         "although it gave up or went on to grow; columns: occupancy, by thread count",
         "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
-        "rows": [(p, results.position(p)) for p in policies]})
-    return parts.Figure("skips", title, canvas, "A policy without pages (a baseline) skips none. "
-                        "Zero is green. The title covers all measured cases; the matrix shows "
-                        "three thread counts and the three highest occupancies.")
+        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        caption="A policy without pages (a baseline) skips none. Zero is green. The title covers "
+                "all measured cases; the matrix shows three thread counts and the three highest "
+                "occupancies.")
 
 
 def _tide_lines(results, field):
@@ -223,16 +222,15 @@ def pages_over_time(results):
         title = (f"When the tide goes out, {told} "
                  f"{'gives' if len(gives) == 1 else 'give'} back the pages that were added")
         title += "; the others keep theirs" if len(gives) < len(order) else ""
-    canvas = charts.panel_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("tide-pages", charts.panel_chart, title, {
         "subtitle": "pages over time, one line for each launch; dashed: pages "
         "ideally needed at that moment", "x_name": "seconds",
         "ideal_name": "ideal", "columns": 4 if len(panels) > 6 else 3, "panels": panels,
         "note": parts.note(results, "release", "tide", band=False).replace(
-            "each point the median of", "every one of")})
-    return parts.Figure("tide-pages", title, canvas, "Pages that stay empty are surplus, and a "
-                        "policy that reclaims lets them go along a smooth curve: the lag behind "
-                        "the ideal is the decay time, at hand for a load that comes back.")
+            "each point the median of", "every one of")}, stamp=results.stamp,
+        caption="Pages that stay empty are surplus, and a policy that reclaims lets them go along "
+                "a smooth curve: the lag behind the ideal is the decay time, at hand for a load "
+                "that comes back.")
 
 
 def resident_over_time(results):
@@ -258,14 +256,12 @@ def resident_over_time(results):
     keeps = [p for p in order if ends[p] > 0.9 * peaks[p]]
     if ends[best] < 0.9 * peaks[best] and keeps:
         title += f"; {len(keeps)} of {len(order)} keep theirs"
-    canvas = charts.time_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("tide-resident", charts.time_chart, title, {
         "subtitle": "as the operating system says; of the launches the one with "
         "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
         "y_form": bytes_text, "series": series, "y_unit": bytes_unit(peaks.values()),
         "note": parts.note(results, "release", "tide", band=False).replace(
-            "each point the median of", "one of")})
-    return parts.Figure("tide-resident", title, canvas, "")
+            "each point the median of", "one of")}, stamp=results.stamp)
 
 
 LATENCY = (("ns_p50", "circle", "p50"), ("ns_p99", "square", "p99"),
@@ -285,10 +281,10 @@ def latency(results):
             found = results.of("release", metric, workload="churn", policy=policy,
                                threads=threads, occupancy=occupancy)
             if found:
-                _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word} ns")
+                mid, *spread, tip, _, single = parts.row_point(found, f"{policy} {word} ns")
                 if metric == "ns_max":  # its spread is the machine's, not the policy's
-                    low, high, single = None, None, []
-                points.append((mid, low, high, tip, shape, single))
+                    spread, single = (None, None), []
+                points.append((mid, *spread, tip, shape, single))
                 if metric == "ns_p999":
                     tails[policy] = mid
         rows.append({"name": policy, "index": results.position(policy), "points": points})
@@ -297,15 +293,14 @@ def latency(results):
         best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
         title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
                   f"({worst})")
-    canvas = charts.row_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("latency", charts.row_chart, title, {
         "subtitle": "sampled; logarithmic; the clock's own cost is included",
         "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
         "key": [(shape, word) for _, shape, word in LATENCY],
-        "note": parts.note(results, "release", "churn").replace("shaded", "thick")})
-    return parts.Figure("latency", title, canvas, "Closed loop: an operation that waits delays the "
-                        "next one's start, so the tail is a lower bound. "
-                        + parts.clock_text(results))
+        "note": parts.note(results, "release", "churn")}, stamp=results.stamp,
+        caption="Closed loop: an operation that waits delays the "
+                "next one's start, so the tail is a lower bound. "
+                + parts.clock_text(results))
 
 
 def floor(results):
@@ -321,9 +316,8 @@ def floor(results):
         points = []
         if found:
             ns = stats.mapped(found, lambda v: 1e9 / v)
-            _, mid, low, high, tip, single = parts.point(0, ns, f"{policy} ns")
-            points.append((mid, low, high, tip, "circle", single))
-            times[policy] = mid
+            points.append(parts.row_point(ns, f"{policy} ns"))
+            times[policy] = points[0][0]
             ratios[policy] = stats.sure_interval(stats.paired(bare, found))
         rows.append({"name": policy, "index": results.position(policy), "points": points})
     if not times:
@@ -335,14 +329,12 @@ def floor(results):
     title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
              f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×"
              + (f", {len(open_ones)} undecided" if open_ones else ""))
-    canvas = charts.row_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("floor", charts.row_chart, title, {
         "subtitle": "the floor is a bare loop of one CAS and two release stores "
         "on one hot line, measured in the same run", "x_name": "nanoseconds for allocate + "
         "publish + free", "rows": rows, "zero": True, "bars": True,
         "lines": [(base, f"floor {base:.3g} ns"), (2 * base, "2 × floor")],
-        "note": parts.note(results, "release", "pair").replace("shaded", "thick")})
-    return parts.Figure("floor", title, canvas, "")
+        "note": parts.note(results, "release", "pair")}, stamp=results.stamp)
 
 
 def scan(results):
@@ -358,21 +350,19 @@ def scan(results):
         if (case.threads, case.occupancy or 0) != (threads, occupancy):
             continue
         found = results.samples("release", case, "rows_per_second")
-        _, mid, low, high, tip, single = parts.point(0, found, f"{case.policy} rows/s")
-        rates[case.policy] = mid
+        point = parts.row_point(found, f"{case.policy} rows/s")
+        rates[case.policy] = point[0]
         rows.append({"name": case.policy, "index": results.position(case.policy),
-                     "points": [(mid, low, high, tip, "circle", single)]})
+                     "points": [point]})
     best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
     title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
              f"records a second while {parts.count_noun(threads - 1, 'thread')} "
              f"churn{'s' if threads == 2 else ''}")
-    canvas = charts.row_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("scan", charts.row_chart, title, {
         "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
-        "bars": True, "note": parts.note(results, "release", "scan").replace("shaded", "thick")})
-    return parts.Figure("scan", title, canvas, "Policies without record words cannot be read this "
-                        "way and are missing here.")
+        "bars": True, "note": parts.note(results, "release", "scan")}, stamp=results.stamp,
+        caption="Policies without record words cannot be read this way and are missing here.")
 
 
 def _on_simulated(name, make):
@@ -441,7 +431,7 @@ def make(results, names=None):
     for name in names or [name for name in FIGURES if name != "overview"]:
         figure = FIGURES[name](results)
         if figure is None:
-            # A grid simulates what it was asked for; that is no gap. Nor are other chapters.
+            # A grid simulates only what it was asked for, and other chapters may be absent.
             if names or (results.is_real() and name not in OTHERS and
                          not name.startswith(("sim-", "allocator-", "accounts-"))):
                 missing.append(name)

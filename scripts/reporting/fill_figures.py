@@ -20,7 +20,7 @@ def size_text(count):
 
 
 def finished(results, build, case):
-    """Did every fill of the case end in its time?"""
+    """Did every fill of the case end in time?"""
     said = results.values.get((build, case), {}).get("finished", [])
     return all(v != 0 for v in said if v is not None)
 
@@ -32,7 +32,7 @@ def _costs(results, case):
 
 
 def _reached(results, case):
-    """How many records the fills of a case came to: all, or in the middle so many."""
+    """The records that the fills of a case reached: all, or their median."""
     if finished(results, "release", case):
         return case.records
     return int(median(results.samples("release", case, "filled") or [case.records]))
@@ -64,7 +64,8 @@ def _dearer(results, low, high):
 
 
 def _cost_title(results, cases):
-    """Of each policy between the sizes that most were measured at; and who did not finish."""
+    """How much dearer a record gets with each policy, between the sizes at which most policies were
+    measured, and which policies did not finish."""
     sizes = sorted({c.records for c in cases})
     shared = [n for n in sizes
               if 2 * sum(c.records == n for c in cases) >= len({c.policy for c in cases})]
@@ -160,7 +161,7 @@ def calls_while_growing(results):
         "head": f"While a container grows to {size_text(size)} records",
         "subtitle": "every call is timed; fresh memory; logarithmic; with more threads than CPUs a "
         "call may wait for a time slice; the clock's own cost is included",
-        "note": parts.note(results, "release", "fill", records=size).replace("shaded", "thick")},
+        "note": parts.note(results, "release", "fill", records=size)},
         cases)
 
 
@@ -180,8 +181,8 @@ def simulated_calls(results):
     figure = _tail_figure(view, "sim-storm-calls", {
         "head": f"storm, {STORM_THREADS} threads, pages of {STORM_PAGE_RECORDS} records",
         "subtitle": "every call is timed; five containers grow from one page each; logarithmic",
-        "note": parts.note(view, "release", "storm", page_records=STORM_PAGE_RECORDS).replace(
-            "shaded", "thick")}, cases) if cases else None
+        "note": parts.note(view, "release", "storm", page_records=STORM_PAGE_RECORDS)},
+        cases) if cases else None
     return figure and figure._replace(title=f"Simulated machine: {figure.title}")
 
 
@@ -207,10 +208,9 @@ def refusal(results):
         best, worst = min(slow, key=slow.get), max(slow, key=slow.get)
         title += (f" costs {summary.times(slow[best])} ({best}) to {summary.times(slow[worst])} × "
                   f"({worst}) what it costs with {low}")
-    canvas = charts.line_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("refusal", charts.line_chart, title, {
         "subtitle": "one thread, pages of one record, no page may be added; both axes logarithmic",
         "note": parts.note(results, "release", "refuse", records=ANY), "x_name": "pages, all full",
         "xs": sorted(set(pages.values())), "x_log": True, "x_form": size_text, "y_log": True,
-        "y_form": time_text, "series": series, "y_name": "time of one allocate that is refused"})
-    return parts.Figure("refusal", title, canvas, "")
+        "y_form": time_text, "series": series, "y_name": "time of one allocate that is refused"},
+        stamp=results.stamp)

@@ -91,7 +91,7 @@ def heads(columns):
 
 
 def distrust(found):
-    """How it was measured, and what speaks against the numbers, as lines."""
+    """Lines on how it was measured, and on what casts doubt on the numbers."""
     lines = []
     launches = found.plan.get("launches", [])
     if launches:

@@ -16,15 +16,15 @@ def _excess_lines(results, cases, key):
     return {name: sorted(points) for name, points in lines.items()}
 
 
-def _pages_chart(results, title, subtitle, series):
+def _pages_figure(results, name, title, subtitle, series):
     cpus = results.plan.get("cpus")
     xs = sorted({p[0] for s in series for p in s["points"]})
-    return charts.line_chart({
-        "stamp": results.stamp, "title": title, "subtitle": subtitle, "xs": xs,
+    return parts.drawn(name, charts.line_chart, title, {
+        "subtitle": subtitle, "xs": xs,
         "note": parts.note(results, "counted", "churn"), "x_name": "threads", "series": series,
         "y_name": "pages beyond the ideal",
         "shade_from": next((x for x in xs if cpus and x > cpus), None),
-        "shade_text": f"more threads than the {cpus} CPUs"})
+        "shade_text": f"more threads than the {cpus} CPUs"}, stamp=results.stamp)
 
 
 def excess_by_threads(results):
@@ -45,9 +45,8 @@ def excess_by_threads(results):
         if worst[guilty] else "no policy adds a needless page")
     if worst[guilty] and tight:
         title += f"; {parts.listed(tight)} {'adds' if len(tight) == 1 else 'add'} none"
-    canvas = _pages_chart(results, title, "peak of pages minus the pages that the peak of records "
-                          "in use would fill", series)
-    return parts.Figure("excess", title, canvas, "")
+    return _pages_figure(results, "excess", title, "peak of pages minus the pages that the peak of "
+                         "records in use would fill", series)
 
 
 def growth_by_occupancy(results, policy="original"):
@@ -66,9 +65,8 @@ def growth_by_occupancy(results, policy="original"):
         f"{policy} adds no needless page"
     wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
     after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
-    canvas = _pages_chart(results, title, f"churn, policy {policy}{after}, one line for each "
-                          "occupancy", series)
-    return parts.Figure("growth", title, canvas, "")
+    return _pages_figure(results, "growth", title, f"churn, policy {policy}{after}, one line for "
+                         "each occupancy", series)
 
 
 def machines(results):

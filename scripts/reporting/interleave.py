@@ -1,7 +1,7 @@
-"""interleave.py - runs two builds of pfs-bench in turns, so that what the machine does meets both.
+"""interleave.py - runs two builds of pfs-bench in turns, so that a disturbance affects both.
 
 A round launches every workload of every policy once with each build, all in random order, the two
-of a pair directly after each other. What only one build knows is left out and named.
+of a pair directly after each other. What only one build supports is left out and named.
 """
 
 import os
@@ -16,7 +16,7 @@ from reporting import results, summary, verdicts
 
 # Flags that a build may lack, and what each is given; None: the round's number.
 WANTED_FLAGS = (("--repeat_disturbed", "2"), ("--latency_ms", "0"), ("--seed", None))
-HOPELESS = 0.3  # of the values disturbed after ROUNDS_TO_SEE rounds: no use to go on
+HOPELESS = 0.3  # share of disturbed values after ROUNDS_TO_SEE rounds at which to give up
 ROUNDS_TO_SEE = 3
 
 
@@ -124,7 +124,7 @@ def _hopeless(sides, metric, number):
 
 
 def rounds_for(rows):
-    """Rounds in which each of so many rows can be decided, although one went astray."""
+    """The rounds needed to decide each of this many rows although one round is an outlier."""
     return stats.rounds_needed(verdicts.level_of(rows))
 
 

@@ -31,11 +31,11 @@ def _ratio_figure(results, name, head, spec, cells, policies, columns):
             for (p, c), r in cells.items()}
     open_ones = sum(1 for cell in made.values() if cell[1] == OPEN)
     title = head + (f" ({open_ones} of {len(made)} undecided)" if open_ones else "")
-    canvas = charts.ratio_chart({
-        "stamp": results.stamp, "title": title, **spec, "columns": columns, "cells": made,
-        "rows": [(p, results.position(p)) for p in policies]})
-    return parts.Figure(name, title, canvas, "Ratios are formed within a round. Blue: more, "
-                        "orange: less, both with their whole interval; grey: undecided.")
+    return parts.drawn(name, charts.ratio_chart, title, {
+        **spec, "columns": columns, "cells": made,
+        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        caption="Ratios are formed within a round. Blue: more, orange: less, both with their whole "
+                "interval; grey: undecided.")
 
 
 def replay(results):
@@ -118,18 +118,18 @@ def fairness(results):
     worst = min(found, key=found.get)
     title = (f"Fairness: the slowest thread does at least {found[worst]:.2g} of what the fastest "
              f"does ({worst[0]}, {worst[1]} is the least)")
-    canvas = charts.ratio_chart({
-        "stamp": results.stamp, "title": title, "columns": columns,
+    return parts.drawn("fairness", charts.ratio_chart, title, {
+        "columns": columns,
         "subtitle": "operations of the slowest thread / of the fastest one; 1 is fair; with more "
         "threads than CPUs it is the time slices that differ",
         "cells": {(policies.index(p), columns.index(c)): cell for (p, c), cell in cells.items()},
         "rows": [(p, results.position(p)) for p in policies],
-        "note": parts.note(results, "release", "churn", band=False)})
-    return parts.Figure("fairness", title, canvas, f"Blue: {FAIR} or more; orange: less.")
+        "note": parts.note(results, "release", "churn", band=False)}, stamp=results.stamp,
+        caption=f"Blue: {FAIR} or more; orange: less.")
 
 
 def ebb(results):
-    """p99.9 of allocate while pages go back, beside that without."""
+    """p99.9 of allocate while pages go back, compared with p99.9 otherwise."""
     policies = [p for p in results.policies("still", "ebb")
                 if results.of("reclaiming", "ns_p999", workload="ebb", policy=p)]
     if not policies:
@@ -140,8 +140,7 @@ def ebb(results):
         for build, shape, word in (("still", "circle", "without"),
                                    ("reclaiming", "square", "while pages go back")):
             found = results.of(build, "ns_p999", workload="ebb", policy=policy)
-            _, mid, low, high, tip, single = parts.point(0, found, f"{policy} {word}, ns")
-            points.append((mid, low, high, tip, shape, single))
+            points.append(parts.row_point(found, f"{policy} {word}, ns", shape))
         rows.append({"name": policy, "index": results.position(policy), "points": points})
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
@@ -149,14 +148,13 @@ def ebb(results):
         word = "" if stats.sure_interval(found) else " (undecided)"
         told.append(f"{policy} {median(found):.2g} ×{word}" if found else policy)
     title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
-    canvas = charts.row_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("ebb", charts.row_chart, title, {
         "subtitle": "the load falls again and again, 2 threads; logarithmic; the clock's own cost "
         "is included, but not in the ratios", "x_name": "p99.9 of one allocate", "x_log": True,
         "x_form": time_text, "rows": rows,
         "key": [("circle", "no pages go back"), ("square", "pages go back")],
-        "note": parts.note(results, "still", "ebb").replace("shaded", "thick")})
-    return parts.Figure("ebb", title, canvas, parts.clock_text(results))
+        "note": parts.note(results, "still", "ebb")}, stamp=results.stamp,
+        caption=parts.clock_text(results))
 
 
 def memory(results):
@@ -184,13 +182,12 @@ def memory(results):
     filled = f" at {case.occupancy:g} full" if case.occupancy is not None else ""
     title = (f"Resident memory of the process, {case.workload}{filled}: from "
              f"{bytes_text(peaks[best])} ({best}) to {bytes_text(peaks[worst])} ({worst})")
-    canvas = charts.row_chart({
-        "stamp": results.stamp, "title": title,
+    return parts.drawn("memory", charts.row_chart, title, {
         "subtitle": "highest resident set of a process that does only this, less that of one "
         "that holds no record" if bare else "highest resident set of a process that does only "
         "this", "x_name": "resident bytes at most", "x_form": bytes_text, "rows": rows,
         "zero": True, "bars": True, "x_unit": bytes_unit(peaks.values()),
-        "note": parts.note(results, "memory", case.workload).replace("shaded", "thick")})
-    return parts.Figure("memory", title, canvas, "What the operating system holds for the whole "
-                        "process: pages, caches and the allocator's own tables. The containers "
-                        "take their preallocated pages at the start.")
+        "note": parts.note(results, "memory", case.workload)}, stamp=results.stamp,
+        caption="What the operating system holds for the whole process: pages, caches and the "
+                "allocator's own tables. The containers take their preallocated pages at the "
+                "start.")

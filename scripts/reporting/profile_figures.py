@@ -47,8 +47,8 @@ def cost(results):
     counts = [len(suite.more(case, ORDINARY, "off")) for case in cases]
     title = (f"A program that only allocates, a sample each 512 KiB: {parts.listed(told)} CPU time "
              "a pair")
-    canvas = charts.line_chart({
-        "title": title, "subtitle": "blocks of 16 to 512 bytes, stacks of "
+    return parts.drawn("accounts-profile-cost", charts.line_chart, title, {
+        "subtitle": "blocks of 16 to 512 bytes, stacks of "
         f"{suite.cases[cases[0]]['depth']:g} frames; against the same process with the profile "
         "switched off", "x_name": "mean bytes between two samples (logarithmic)", "xs": sizes,
         "x_log": True, "x_ticks": sizes[::3] + sizes[-1:], "x_form": interval_text,
@@ -56,9 +56,8 @@ def cost(results):
         "zero": False, "series": series,
         "note": f"{suite.document['kind']} suite, release build; medians of "
         f"{parts.count_noun(min(counts), 'launch')}" +
-        parts.band_text(min(counts), max(counts), "launch")}, width=620)
-    return parts.Figure("accounts-profile-cost", title, canvas, "Half the interval is twice as "
-                        "many samples; the table has what one of them takes.")
+        parts.band_text(min(counts), max(counts), "launch")}, width=620,
+        caption="Half the interval is twice as many samples; the table has what one of them takes.")
 
 
 def error(results):
@@ -82,16 +81,15 @@ def error(results):
              f"{100 * few[2]:.1f} %, and the theory says {100 * few[3]:.1f} %")
     ordered = sorted(xs)
     decades = [x for x in (10, 100, 1000, 10000) if x in xs]
-    canvas = charts.line_chart({
-        "title": title, "subtitle": "root of the mean square of the relative error of bytes; "
+    return parts.drawn("accounts-profile-error", charts.line_chart, title, {
+        "subtitle": "root of the mean square of the relative error of bytes; "
         "hollow: the theory, √(Σ Z² (1−p)/p) / Σ Z over all blocks; both axes logarithmic",
         "x_name": "samples", "xs": ordered, "x_log": True, "x_ticks": decades,
         "y_name": "% that the estimate is off", "y_log": True, "zero": False, "series": series,
         "note": f"one in 512 KiB; {few[4]:g} seeds a point; names are sizes of the blocks of one "
-        "stack"}, width=620)
-    return parts.Figure("accounts-profile-error", title, canvas, "Of small blocks it is "
-                        "1/√samples. Blocks above the interval are nearly all sampled, and their "
-                        "bytes known.")
+        "stack"}, width=620,
+        caption="Of small blocks it is 1/√samples. Blocks above the interval are nearly all "
+                "sampled, and their bytes known.")
 
 
 FIGURES = {"accounts-profile-cost": cost, "accounts-profile-error": error}

@@ -1,7 +1,7 @@
 """results.py - reads result folders and Google Benchmark files.
 
 A result folder is what scripts/run writes: plan.json, machine.json, raw/*.json, and
-simulated.json, what scripts/sweep.py merged. A case is one benchmark: workload, policy,
+simulated.json, what scripts/experiments.py merged. A case is one benchmark: workload, policy,
 occupancy, placement, threads, and the machine where it is a simulated one. A value list holds one
 value for each process launch (what one process repeated is first reduced to its median), or for
 each seed of a simulated run, or None where a launch did not say.
@@ -15,6 +15,7 @@ from collections import namedtuple
 from common import stats
 from common.documents import is_number, is_there, read_json, BadInput
 from common.stats import median
+from measuring import grid
 from reporting import accounts_results, allocator_results, profile_results
 
 # api: how the policy is called where it is not inlined; pages_each: the pages that each thread
@@ -78,6 +79,15 @@ def check_benchmark_document(path, document):
         if not isinstance(row, dict) or not isinstance(row.get("name"), str):
             raise BadInput(f"{path}: benchmarks[{position}] has no name; measure again or remove "
                            "the file")
+
+
+def document_of_run(path, run):
+    """What pfs-sim run --format json printed, as a document of one benchmark."""
+    try:
+        return {"context": {"simulated": True},
+                "benchmarks": [{**run, "name": grid.run_name(run, run["machine"])}]}
+    except KeyError as error:
+        raise BadInput(f"{path}: a simulated run without {error}; simulate it again") from None
 
 
 class Results:
@@ -159,6 +169,8 @@ class Results:
     def add_file(self, path, build, planned=None):
         """Read one file; build None: as it says; planned: what the plan says of the launch."""
         document = read_json(path)
+        if isinstance(document, dict) and document.get("simulated") is True:
+            document = document_of_run(path, document)
         check_benchmark_document(path, document)
         context = document.get("context", {})
         if context.get("simulated") is not True:
@@ -210,7 +222,7 @@ class Results:
                 isinstance(s, dict) and isinstance(s.get("words"), list) and
                 isinstance(s.get("exit"), int) and isinstance(s.get("output"), str)
                 for s in searches):
-            raise BadInput(f"{path}: searches are damaged; merge again (scripts/sweep.py --merge)")
+            raise BadInput(f"{path}: searches are damaged; run scripts/experiments.py again")
         self.searches += searches
         self.missing += document["context"].get("missing", 0)
 

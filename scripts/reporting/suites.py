@@ -12,8 +12,8 @@ COUNTED = {EACH: {EACH: {"calls": SOME, "instructions": COUNT, "locked": COUNT}}
 
 
 class Suite:
-    """The launches of a document as samples. A kind of suite names its file, who writes it, what a
-    launch is beside its case, and the shape of the rest of the document."""
+    """The launches of a document as samples. Each kind of suite names its file, the command that
+    writes it, what a launch has besides its case, and the shape of the rest of the document."""
 
     FILE = COMMAND = ""
     WAY = "way"
@@ -42,7 +42,7 @@ class Suite:
             {"case": TEXT, cls.WAY: TEXT, "round": SOME, "status": TEXT}]}, cls.COMMAND,
             cls.DEFAULTS)
         for position, launch in enumerate(document["launches"] if document else ()):
-            fault = launch["status"] == "done" and shapes.fault_of(  # only who is done has numbers
+            fault = launch["status"] == "done" and shapes.fault_of(  # else there are no numbers
                 cls.found(launch), {EACH: {EACH: COUNT}}, f"launches[{position}].values")
             if not fault and launch["case"] not in document["cases"]:
                 fault = f"launches[{position}].case is not one of its cases"

@@ -159,35 +159,21 @@ class Scale:
 
 
 def spread(wanted, gap, low, high):
-    """Positions close to the wanted ones, at least gap apart, inside low to high."""
+    """Positions as close to the wanted ones as can be, at least gap apart, inside low to high."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    placed = [0.0] * len(wanted)
-    groups = []  # [members, centre]
-    for index in order:
-        groups.append([[index], wanted[index]])
-        while len(groups) > 1:
-            upper, lower = groups[-2], groups[-1]
-            need = (len(upper[0]) + len(lower[0])) / 2 * gap
-            if lower[1] - upper[1] >= need:
-                break
-            members = upper[0] + lower[0]
-            offsets = [wanted[m] - k * gap for k, m in enumerate(members)]
-            top = sum(offsets) / len(offsets)
-            groups[-2:] = [[members, top + (len(members) - 1) / 2 * gap]]
-        members, centre = groups[-1]
-        half = (len(members) - 1) / 2 * gap
-        groups[-1][1] = max(low + half, min(high - half, centre))
-    for members, centre in groups:
-        top = centre - (len(members) - 1) / 2 * gap
-        for k, member in enumerate(members):
-            placed[member] = top + k * gap
-    # Clamping may push groups into one another: walk once down and once up.
-    for a, b in zip(order, order[1:]):
-        placed[b] = max(placed[b], placed[a] + gap)
-    if order and placed[order[-1]] > high:
-        placed[order[-1]] = high
-        for a, b in zip(reversed(order[:-1]), reversed(order[1:])):
-            placed[a] = min(placed[a], placed[b] - gap)
+    # Less the gaps before them the positions need only not to fall: neighbours that would fall are
+    # put at their mean.
+    groups = []  # [sum, count]
+    for k, index in enumerate(order):
+        groups.append([wanted[index] - k * gap, 1])
+        while len(groups) > 1 and \
+                groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
+            total, count = groups.pop()
+            groups[-1] = [groups[-1][0] + total, groups[-1][1] + count]
+    means = [total / count for total, count in groups for _ in range(count)]
+    placed, last = [0.0] * len(wanted), high - (len(wanted) - 1) * gap
+    for k, (index, mean) in enumerate(zip(order, means)):
+        placed[index] = min(max(mean, low), last) + k * gap
     return placed
 
 

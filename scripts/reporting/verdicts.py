@@ -34,7 +34,7 @@ FLOOR_RATIO = 1.5
 
 
 def level_of(rows):
-    """The confidence of one row at which so many rows together are wrong with 5 % at most."""
+    """The confidence of one row at which this many rows together are wrong with at most 5 %."""
     return 1 - ALPHA / max(1, rows)
 
 
@@ -51,7 +51,7 @@ def case_name(case):
 
 
 def refuse_disturbed(side, name, metric):
-    """More than a tenth disturbed is a machine at work with something else: no comparison."""
+    """Refuse to compare if more than a tenth is disturbed: the machine had other work."""
     shaken = summary.disturbed(side, metric)
     if shaken and shaken["disturbed"] > summary.DISTURBED_LIMIT * shaken["cases"]:
         raise documents.Unfit(
@@ -61,7 +61,7 @@ def refuse_disturbed(side, name, metric):
 
 
 def _word(metric, low, high, margin):
-    """better or worse where the interval is wholly beyond the margin, else None."""
+    """better or worse if the interval is wholly beyond the margin, else None."""
     if low > 1 + margin:
         return BETTER if metric in results.MORE_IS_BETTER else WORSE
     if high < 1 / (1 + margin):
@@ -70,7 +70,7 @@ def _word(metric, low, high, margin):
 
 
 def _zero_verdict(metric, a, b):
-    """Where zeros leave no ratio: only sides that do not overlap differ."""
+    """The verdict if zeros leave no ratio: only sides that do not overlap differ."""
     if max(a) == min(a) == max(b) == min(b):
         return SAME
     if min(len(a), len(b)) >= stats.LEAST and (min(a) > max(b) or min(b) > max(a)):
@@ -161,7 +161,7 @@ def compare(a, b, metric, build, threshold, shared=False):
 
 
 def facts_of(side):
-    """What is known of a side's processor: machine.json, else what the benchmark wrote."""
+    """The facts on a side's processor, from machine.json or else from the benchmark file."""
     found = {key: side.machine.get(key, side.context.get(key)) for key, _ in MACHINE_FACTS}
     caches = side.context.get("caches", [])
     for cache in caches if isinstance(caches, list) else []:

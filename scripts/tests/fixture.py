@@ -15,10 +15,6 @@ SCRIPTS = os.path.dirname(TESTS)
 sys.path.insert(0, SCRIPTS)
 
 
-# Where one of these is missing nothing is simulated, and there are no such figures.
-PARALLEL = shutil.which("parallel") and shutil.which("flock")
-
-
 def call(script, *arguments, environment=None):
     """Run a script as a user would."""
     return subprocess.run([os.path.join(SCRIPTS, script), *arguments], capture_output=True,

@@ -1,11 +1,12 @@
 """invented_result.py - what measure.py writes with the stand-ins for pfs-bench and for
 pfs-sim, called in this process: a process for each launch would take most of the time of all tests.
-Those whose memory is looked at are processes. test_measure.py tries the launching, test_sweep.py
+Those whose memory is looked at are processes. test_measure.py tries the launching, test_grid.py
 the jobs.
 """
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -15,8 +16,6 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import fake_bench
 import fake_sim
 import measure
-import sweep
-from common import documents
 from measuring import grid
 
 START = subprocess.run
@@ -32,20 +31,21 @@ def run_within(command, **how):
     return subprocess.CompletedProcess(command, status, None, said.getvalue())
 
 
-def run_jobs(_arguments, folder, todo):
-    """As sweep.run_parallel, which has job.sh write these files; no job has an error."""
-    for job in todo:
+def run_jobs(jobs, _folder, _program):
+    """As grid.run; no job fails."""
+    found = {}
+    for job in jobs:
         sys.argv, said = ["pfs-sim", *job.words], io.StringIO()
         with contextlib.redirect_stdout(said):
             status = fake_sim.main()
-        searched = f"exit {status}\n" if job.words[0] == "explore" else ""
-        documents.write_text(os.path.join(folder, grid.file_of(job)), said.getvalue() + searched)
-    return {}
+        found[job.id] = {"exit": status, "output": said.getvalue()} \
+            if job.words[0] == "explore" else json.loads(said.getvalue())
+    return found
 
 
 def main(out, build):
     """measure.py's exit status."""
-    subprocess.run, sweep.run_parallel = run_within, run_jobs
+    subprocess.run, grid.run = run_within, run_jobs
     return measure.main(["--out", out, "--seed", "7", "--repetitions", "6", "--build-dir", build])
 
 

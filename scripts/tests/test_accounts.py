@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import unittest
+from pathlib import Path
 
 import fixture
 import invented_accounts
@@ -96,8 +97,7 @@ class Run(fixture.Case):
         done = fixture.call("accounts.py", "--build-dir", self.build(), "--out", out, "--only",
                             only, "--rounds", "2")
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        with open(os.path.join(out, "accounts.json"), encoding="utf-8") as file:
-            return out, done, json.load(file)
+        return out, done, json.loads(Path(os.path.join(out, "accounts.json")).read_text("utf-8"))
 
     def test_writes_every_launch_and_its_values(self):
         out, done, document = self.measure("cost-1,errors,reader-1", 0)
@@ -229,8 +229,7 @@ class Bars(unittest.TestCase):
 
 class Chapter(fixture.Case):
     def test_stands_in_the_report(self):
-        with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = Path(os.path.join(self.invented(), "report.html")).read_text("utf-8")
         chapter = page[page.index('<section class="page"><h2 id="accounts">'):]
         chapter = chapter[:chapter.index("</section>")]
         for name in accounts_figures.FIGURES:

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import unittest
+from pathlib import Path
 
 import fixture
 import allocators
@@ -75,8 +76,7 @@ class Run(fixture.Case):
                             "pair-1,idle,burst", "--allocators", "glibc", "--rounds", "2")
         self.assertEqual(done.returncode, 1, done.stderr)  # burst failed
         self.assertIn("a block was overwritten", done.stderr)
-        with open(os.path.join(out, "allocators.json"), encoding="utf-8") as file:
-            document = json.load(file)
+        document = json.loads(Path(os.path.join(out, "allocators.json")).read_text("utf-8"))
         by_case = {}
         for launch in document["launches"]:
             by_case.setdefault(launch["case"], []).append(launch)
@@ -229,8 +229,7 @@ class Instructions(unittest.TestCase):
 
 class Chapter(fixture.Case):
     def test_stands_in_the_report(self):
-        with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = Path(os.path.join(self.invented(), "report.html")).read_text("utf-8")
         chapter = page[page.index('<section class="page"><h2 id="allocator">'):]
         chapter = chapter[:chapter.index("</section>")]
         for word in ("allocator-mean", "allocator-idle", "allocator-cpu", "allocator-peak",

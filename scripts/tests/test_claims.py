@@ -5,13 +5,13 @@ import json
 import os
 import shutil
 import unittest
+from pathlib import Path
 
 import fixture
 from common import judge
 from reporting import claims, figures, results
 
 
-@unittest.skipUnless(fixture.PARALLEL, "GNU parallel or flock is not installed")
 class Claims(fixture.Case):
     def verdicts(self, found):
         return {claim.name: holds for claim, _, holds in claims.judged(found)}
@@ -102,8 +102,7 @@ class Claims(fixture.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("holds", done.stdout)
         self.assertIn("M/s (× original)", done.stdout)
-        with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = Path(os.path.join(folder, "report.html")).read_text("utf-8")
         self.assertIn("Simulated:", page)
         self.assertIn("load page_limit", page)
         self.assertNotIn('id="bars"', page)
@@ -116,10 +115,8 @@ class Claims(fixture.Case):
     def test_damaged_simulated_file(self):
         folder = self.simulated_only()
         path = os.path.join(folder, "simulated.json")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text[:len(text) // 2])
+        text = Path(path).read_text("utf-8")
+        Path(path).write_text(text[:len(text) // 2], "utf-8")
         for script in ("report.py", "plot.py", "checks/results.py"):
             self.assert_refused(fixture.call(script, folder), path, "damaged JSON at offset")
         for change, word in ((lambda d: d["benchmarks"][0].pop("excess_pages"), "lacks excess"),

@@ -5,6 +5,7 @@ import os
 import shutil
 import unittest
 from unittest import mock
+from pathlib import Path
 
 import fixture
 from reporting import interleave, results, verdicts
@@ -119,8 +120,7 @@ class Compare(fixture.Case):
         self.assert_refused(fixture.call("compare.py", good, os.path.join(
             self.folder, "nothing")), "no result")
         latin = os.path.join(self.folder, "latin.json")
-        with open(latin, "wb") as file:
-            file.write(b'{"a": "\xff"}')
+        Path(latin).write_bytes(b'{"a": "\xff"}')
         self.assert_refused(fixture.call("compare.py", good, latin), "UTF-8")
 
     def test_table(self):
@@ -175,8 +175,7 @@ class Compare(fixture.Case):
     def test_two_processors_of_one_name(self):
         folder = self.copied(lambda name: 1)
         path = os.path.join(folder, "machine.json")
-        with open(path, encoding="utf-8") as file:
-            facts = json.load(file)
+        facts = json.loads(Path(path).read_text("utf-8"))
         facts.update(cache_l1d_bytes=12345, cpu_id="another")
         self.write("copy/machine.json", json.dumps(facts))
         done = fixture.call("compare.py", self.invented(), folder)
@@ -188,12 +187,10 @@ class Compare(fixture.Case):
         """The invented result once more, its rates changed by a factor of the name."""
         folder = os.path.join(self.folder, "copy")
         shutil.copytree(self.invented(), folder)
-        if fixture.PARALLEL:
-            os.remove(os.path.join(folder, "simulated.json"))
+        os.remove(os.path.join(folder, "simulated.json"))
         for position, name in enumerate(sorted(os.listdir(os.path.join(folder, "raw")))):
             path = os.path.join(folder, "raw", name)
-            with open(path, encoding="utf-8") as file:
-                document = json.load(file)
+            document = json.loads(Path(path).read_text("utf-8"))
             if not isinstance(document, dict):
                 continue
             for row in document["benchmarks"]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 import fixture
 import measure
@@ -15,8 +16,7 @@ from measuring import suite
 
 
 def plan_of(folder):
-    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads(Path(os.path.join(folder, "plan.json")).read_text("utf-8"))
 
 
 class Suite(unittest.TestCase):
@@ -185,11 +185,9 @@ class Measure(fixture.Case):
             launch["status"] = status
             os.remove(os.path.join(out, launch["file"]))
         half = os.path.join(out, again[0]["file"]) + ".partial"
-        with open(half, "w", encoding="utf-8") as file:
-            file.write("half a")
+        Path(half).write_text("half a", "utf-8")
         plan["complete"] = False
-        with open(os.path.join(out, "plan.json"), "w", encoding="utf-8") as file:
-            json.dump(plan, file)
+        Path(os.path.join(out, "plan.json")).write_text(json.dumps(plan), "utf-8")
         os.remove(os.path.join(out, "report.html"))
         stamps = [os.stat(os.path.join(out, launch["file"])).st_mtime_ns for launch in kept]
         went = fixture.call("measure.py", "--resume", out, "--build-dir", self.build_dir())
@@ -209,10 +207,8 @@ class Measure(fixture.Case):
 
     def of_another_machine(self, out):
         path = os.path.join(out, "machine.json")
-        with open(path, encoding="utf-8") as file:
-            facts = json.load(file)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({**facts, "cpu_model": "abacus"}, file)
+        facts = json.loads(Path(path).read_text("utf-8"))
+        Path(path).write_text(json.dumps({**facts, "cpu_model": "abacus"}), "utf-8")
         went = fixture.call("measure.py", "--resume", out, "--build-dir", self.build_dir())
         self.assert_refused(went, "'abacus'")
 
@@ -269,7 +265,7 @@ class Measure(fixture.Case):
 
     def test_help(self):
         for script in ("measure.py", "run", "setup", "test", "compare.py", "plot.py",
-                       "report.py", "checks/results.py", "sweep.py"):
+                       "report.py", "checks/results.py"):
             with self.subTest(script):
                 done = fixture.call(script, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -4,6 +4,7 @@ anew."""
 import os
 import re
 import unittest
+from pathlib import Path
 
 import fixture
 import quoted
@@ -26,8 +27,7 @@ class Measured(fixture.Case):
     def setUp(self):
         super().setUp()
         for name in ("README.md", "docs/how-to/choosing.md"):
-            with open(os.path.join(TOP, name), encoding="utf-8") as file:
-                self.documents[name] = file.read()
+            self.documents[name] = Path(os.path.join(TOP, name)).read_text("utf-8")
 
     def of(self, result):
         """Each result is read once for all tests."""
@@ -93,8 +93,7 @@ class Quoted(fixture.Case):
         path = self.write("explanation/exact.md", EMPTY)
         done = self.quoted("--write")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = Path(path).read_text("utf-8")
         self.assertIn("| 0.95 |", text)
         self.assertTrue(text.endswith("<!-- end -->\nthe rest\n"))
         self.assertEqual(self.quoted().returncode, 0)

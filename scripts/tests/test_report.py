@@ -6,14 +6,14 @@ import os
 import re
 import unittest
 import xml.dom.minidom
+from pathlib import Path
 
 import fixture
 from common import judge, stats
 from common.browser import CHROMIUM, browse
 from reporting import against, figures, page as pages, peer_figures, results, summary, svg
 
-FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview") and
-           (fixture.PARALLEL or not name.startswith("sim-"))]
+FIGURES = [name for name in figures.FIGURES if name not in ("sim-threads-storm", "overview")]
 
 
 TRIED = """
@@ -30,8 +30,7 @@ document.querySelector('[data-figure=floor] svg').innerHTML = '';
 
 class Report(fixture.Case):
     def test_holds_every_figure_and_no_reference(self):
-        with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = Path(os.path.join(self.invented(), "report.html")).read_text("utf-8")
         self.assertEqual([n for n in FIGURES if f'data-figure="{n}"' not in page], [])
         outside = [u for u in re.findall(r'(?:src|href|url\()\s*=?\s*["\']?([^"\')> ]+)', page)
                    if not u.startswith(("#", "data:", "raw", "plan.json", "machine.json"))]
@@ -43,8 +42,7 @@ class Report(fixture.Case):
     def test_browser(self):
         """One start of a browser: every figure is drawn and all is folded; a policy has its colour
         after a click only; and a figure that is not drawn is noticed."""
-        with open(os.path.join(self.invented(), "report.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = Path(os.path.join(self.invented(), "report.html")).read_text("utf-8")
         body = browse(self.write("tried.html", page.replace("</body>", f"<script>{TRIED}"
                                                             + pages.file_text("report.js") +
                                                             "</script>")))
@@ -127,8 +125,7 @@ class Report(fixture.Case):
         out = os.path.join(self.folder, "r.html")
         done = fixture.call("report.py", path, "--out", out)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(out, encoding="utf-8") as file:
-            self.assertIn("new_one", file.read())
+        self.assertIn("new_one", Path(out).read_text("utf-8"))
 
     def test_wrong_input(self):
         self.assert_refused(fixture.call("report.py", "/no/such"), "/no/such")
@@ -144,8 +141,7 @@ class Report(fixture.Case):
         path = self.write("one.json", json.dumps({"context": {}, "benchmarks": [row]}))
         out = os.path.join(self.folder, "r.html")
         fixture.call("report.py", path, "--out", out)
-        with open(out, encoding="utf-8") as file:
-            self.assertNotIn("<b>&x", file.read().replace("&amp;", "&"))
+        self.assertNotIn("<b>&x", Path(out).read_text("utf-8").replace("&amp;", "&"))
 
 
 class Trust(fixture.Case):
@@ -155,8 +151,7 @@ class Trust(fixture.Case):
         out = os.path.join(self.folder, "r.html")
         done = fixture.call("report.py", folder, "--out", out, "--table")
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(out, encoding="utf-8") as file:
-            return file.read(), done.stdout
+        return Path(out).read_text("utf-8"), done.stdout
 
     def disturb(self, launches):
         """The invented result with so many launches of each case disturbed."""

@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import subprocess
+import threading
 import unittest
 from unittest import mock
 
@@ -74,17 +75,12 @@ class Counting(fixture.Case):
             name[:-3] for name in os.listdir(fixture.TESTS) if name.startswith("test_")
             and name.endswith(".py")})
 
-    def test_beside(self):
-        done = []
-        tally = testing.Tally()
-        beside = testing.Beside(tally)
-        beside.put("early", lambda tally, name: done.append(name), "early")
-        beside.put("broken", lambda tally: [][0])
-        beside.put("late", lambda tally, name: tally.add(name, passed=1), "late")
-        worker = beside.work_in_background()
-        beside.work()
-        worker.join()
-        self.assertEqual(done, ["early"])
+    def test_two_steps_at_a_time(self):
+        tally, both = testing.Tally(), threading.Barrier(2)
+        testing.all_of(tally, [
+            ("one", lambda tally: both.wait(60)), ("other", lambda tally: both.wait(60)),
+            ("broken", lambda tally: [][0]),
+            ("late", lambda tally, name: tally.add(name, passed=1), "late")])
         self.assertEqual((tally.passed, tally.failed, tally.skipped), (1, 1, 0))
 
     def test_closing_line(self):

@@ -18,6 +18,7 @@ import resource
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from common.expect import equal, expect, expect_refusal, finish, part_of, run, skip
@@ -56,8 +57,7 @@ def saved(sim):
     """The saved schedules."""
     equal(sorted(os.listdir(FOLDER)), sorted(SAVED), "the files that the table knows")
     for name, (says, mend) in SAVED.items():
-        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-            text = file.read()
+        text = Path(os.path.join(FOLDER, name)).read_text("utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         code, out = replay(sim, text)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -84,8 +84,7 @@ def example(sim):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "saved.schedule")
         run(sim, *original, "--quiet", "--save", path, *" ".join(options).split())
-        with open(path, encoding="utf-8") as file:
-            head = file.read()
+        head = Path(path).read_text("utf-8")
         equal([o for o in options if o not in head], [], "what a saved schedule forgets")
     ask(["explore", "--scenario", "four_pages", "--policy", "exact", "--executions", "5000"], 0,
         "5000 executions", "not all there are: no violation")
@@ -120,8 +119,7 @@ def wrong(sim):
                     (["progress", "--executions", "0"], "--executions '0'")]
         for i, text in enumerate(texts):
             name = os.path.join(folder, f"file{i}")
-            with open(name, "w", encoding="utf-8") as file:
-                file.write(text)
+            Path(name).write_text(text, "utf-8")
             commands.append((["replay", name], ""))
         for command, named in commands:
             expect_refusal(run(sim, *command), " ".join(command), named)

@@ -31,6 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "scripts"))
@@ -244,8 +245,7 @@ def build_mutant(build, each, mutant, programs, tree, test=""):
     (None, error). test: what they are for."""
     path = os.path.join(tree, mutant["file"])
     folder = tree + "-objects"
-    with open(path, encoding="utf-8") as file:
-        before = file.read()
+    before = Path(path).read_text("utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     error = apply_patch(mutant, tree)
     if error:
@@ -258,8 +258,7 @@ def build_mutant(build, each, mutant, programs, tree, test=""):
         for program in programs:
             error = error or build.link(program, changed, folder)
     finally:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(before)
+        Path(path).write_text(before, "utf-8")
     return (None, f"does not build: {error}") if error else (folder, None)
 
 

@@ -27,6 +27,7 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import run
 from common import commandline  # run.py has told where it is
@@ -237,11 +238,9 @@ def main():
         arguments.only = None
         rest = ""
         if os.path.exists(arguments.out):
-            with open(arguments.out, encoding="utf-8") as file:
-                rest = rest_of(file.read())
+            rest = rest_of(Path(arguments.out).read_text("utf-8"))
         page = table(run.choose(arguments.only), found) + rest
-        with open(arguments.out, "w", encoding="utf-8") as file:
-            file.write(page)
+        Path(arguments.out).write_text(page, "utf-8")
     return 1 if broken else 0
 
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from place import expect, finish
@@ -36,8 +37,7 @@ def helped(tool, command):
 
 def manual(page):
     """{command: its options}, "" for those of all; as the tagged paragraphs name them."""
-    with open(page, encoding="utf-8") as file:
-        text = re.sub(r"\\f[BIR]", "", file.read()).replace("\\-", "-")
+    text = re.sub(r"\\f[BIR]", "", Path(page).read_text("utf-8")).replace("\\-", "-")
     options, command = {}, None
     for tag in re.findall(r"^\.(SH .*|TP\n.*)", text, re.MULTILINE):
         words = tag.split("\n")[-1]
@@ -89,8 +89,7 @@ def options(tool, page, bash, folder, version):
         said = run(tool, command, "--version")
         expect(said == f"pfs-mem {version}\n", f"{command} --version: {said}")
     expect(run(tool, "-V") == f"pfs-mem {version}\n", "-V")
-    with open(page, encoding="utf-8") as file:
-        expect(f'"pfslab {version}"' in file.read(), "the man page's version")
+    expect(f'"pfslab {version}"' in Path(page).read_text("utf-8"), "the man page's version")
 
 
 def words(tool, make, bash, folder):

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import namedtuple
+from pathlib import Path
 
 import preload
 import servers
@@ -82,8 +83,7 @@ def cmake(place):
                    "list(LENGTH sorted length)\nmessage(NOTICE \"${length} ${HAVE}\")\n"
                    "add_executable(small small.c)\nenable_testing()\n"
                    "add_test(NAME small COMMAND small)\n")
-    with open(place.path("small.c"), "w", encoding="utf-8") as file:
-        file.write("int main(void) { return 0; }\n")
+    Path(place.path("small.c")).write_text("int main(void) { return 0; }\n", "utf-8")
     place.run("cmake", "-S", ".", "-B", "out")
     place.run("cmake", "--build", "out")
     return str("100% tests passed" in place.run("ctest", "--test-dir", "out"))
@@ -108,8 +108,7 @@ def git(place):
         os.unlink(place.path(f"tree/{name}"))
     call("commit", "-qam", "second")
     call("checkout", "-q", "one")
-    with open(place.path("tree/new.txt"), "w", encoding="utf-8") as file:
-        file.write("new\n" * 1000)
+    Path(place.path("tree/new.txt")).write_text("new\n" * 1000, "utf-8")
     call("add", ".")
     call("commit", "-qm", "third")
     call("merge", "-q", "--no-edit", "two")

@@ -11,6 +11,7 @@ import http.client
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from profile_test import (Bench, expect, go_pprof, need, places, read_proto, skip,
                           sums_of_lines)
@@ -65,8 +66,7 @@ def documents(served):
         expect(served.get(root + "debug/pprof/heap?debug=1").decode() == text, "?debug=1")
         lines = bench.run("pprof", served.box, "--format=collapsed").stdout
         expect(served.get(root + "pprof/collapsed").decode() == lines, "collapsed")
-        with open(bench.path("served"), "wb") as file:
-            file.write(served.get(root + "debug/pprof/heap"))
+        Path(bench.path("served")).write_bytes(served.get(root + "debug/pprof/heap"))
         proto = read_proto(bench.path("served"))
         expect(sum(one[1][3] for one in proto["samples"]) == served.bytes, "proto")
         expect(any(line[0] == "planted_leak" for one in proto["samples"] for place in one[0]
@@ -76,8 +76,7 @@ def documents(served):
         status, headers, page = served.ask(root + "flame")
         expect(status == 200 and b"planted_leak" in page, "flame")
         expect("sandbox allow-scripts;" in headers["Content-Security-Policy"], f"{headers}")
-    with open(bench.path("total"), "wb") as file:
-        file.write(served.get(ROOT + "debug/pprof/heap?total=1"))
+    Path(bench.path("total")).write_bytes(served.get(ROOT + "debug/pprof/heap?total=1"))
     expect(read_proto(bench.path("total"))["default"] == "alloc_space", "?total=1")
     page = served.get("/").decode()
     expect(f'src="{ROOT}flame"' in page, "the page has the flame graph")

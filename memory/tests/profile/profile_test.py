@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
+from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import place as places
@@ -160,8 +161,7 @@ def formats(bench):
     expect(all(label["account"] == "pool@localhost" and label["user"] == "pool" and
                label["thread_id"] == 1 for label in workers) and len(workers) == 5, f"{workers}")
     other = bench.run("pprof", box, "--format", "proto", "--total", text=False).stdout
-    with open(bench.path("t.pb.gz"), "wb") as file:
-        file.write(other)
+    Path(bench.path("t.pb.gz")).write_bytes(other)
     expect(read_proto(bench.path("t.pb.gz"))["default"] == "alloc_space", "--total")
 
 
@@ -239,8 +239,7 @@ def names(bench):
         stacks[flat] = stacks.get(flat, 0) + values[3]
     by_leaf = {stack[0][0]: stack for stack in stacks}
     leak = by_leaf["planted_leak"][0]
-    with open(leak[1], encoding="utf-8") as file:
-        line = file.read().split("\n")[leak[2] - 1]
+    line = Path(leak[1]).read_text("utf-8").split("\n")[leak[2] - 1]
     expect("the leak's line" in line, f"{leak}: {line}")
     inlined = by_leaf["(anonymous namespace)::inlined_in_fill"]
     leak = "(anonymous namespace)::Cache::leak<unsigned long>"  # whatever compiler

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
 from harness import CHROMIUM, Case, Live, PFS_MEM, browse, table
 
@@ -89,8 +90,7 @@ class Report(Case):
         """The page's text."""
         path = os.path.join(self.folder, name)
         self.assertEqual(self.mem("report", "--out", path, *words), (0, "", ""))
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return Path(path).read_text("utf-8")
 
     def ask(self, command):
         """What the command says that stands in a page, as rows."""
@@ -243,8 +243,7 @@ class Report(Case):
     def test_damaged(self):
         """Ticks of a time that is none, and of more bytes than there are."""
         self.live.kill()
-        with open(self.live.path, "rb") as file:
-            box = file.read()
+        box = Path(self.live.path).read_bytes()
         tick, length = ticks_of(memoryview(box).cast("Q"))
         path = os.path.join(self.folder, "damaged.box")
         for first, last, value in ((1, 1, 0), (2, length - 1, 2 ** 64 - 1)):
@@ -252,8 +251,7 @@ class Report(Case):
             with memoryview(damaged).cast("Q") as words:
                 for word in range(tick + length + first, tick + length + last + 1):
                     words[word] = value
-            with open(path, "wb") as file:
-                file.write(damaged)
+            Path(path).write_bytes(damaged)
             data = Page(self.report(path)).data["histories"]["history-instruments"]
             self.assertEqual(data["ticks"], [1, 2, 3, 4])
             self.assertNotEqual((data["times"][1] == "", data["rss"][1] > 2 ** 58), (False, False))
@@ -306,8 +304,7 @@ class Empty(Case):
         self.live = Live(self.folder)
         path = os.path.join(self.folder, "page.html")
         self.assertEqual(self.mem("report", "--out", path), (0, "", ""))
-        with open(path, encoding="utf-8") as file:
-            page = Page(file.read())
+        page = Page(Path(path).read_text("utf-8"))
         self.assertEqual(page.text.count("Not known: no tick was written."), 2)
         self.assertIn("from the system, now: there was no tick yet", page.text)
         self.assertIn("No memory is in use.", page.text)
