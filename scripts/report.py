@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """report.py - writes a self-contained report.html from result folders or files.
 
-usage: scripts/report.py RESULT... [--out FILE] [--table] [--print TABLE]
+usage: scripts/report.py RESULT... [--against OLD] [--out FILE] [--table] [--print TABLE]
 The first screen says which policy to take, how sure that is, and on what machine. The report opens
 without a network and without a script, prints, and follows the reader's dark mode. A script in it
 counts the figures that were drawn and says so in document.body.dataset.
@@ -13,7 +13,8 @@ import sys
 
 import plot
 from common import columns, commandline, documents, judge
-from reporting import against, claims, figures, front, markup, page, results, summary, tables
+from reporting import (against, change, claims, figures, front, markup, page, results, summary,
+                       tables)
 
 
 def print_tables(found):
@@ -58,26 +59,41 @@ def arguments_of(argv):
     parser = commandline.Parser(prog="scripts/report.py", description="Write a "
                                      "self-contained HTML report with figures.")
     parser.add_argument("result", nargs="+", help="a result folder or a JSON file")
+    parser.add_argument("--against", metavar="OLD", help="an earlier result of this machine: adds "
+                        "a chapter on what changed beyond noise")
     parser.add_argument("--out", metavar="FILE", help="the report (default: RESULT/report.html, "
                         "for files ./report.html)")
     parser.add_argument("--table", action="store_true", help="also print the comparison and the "
                         "bars")
-    parser.add_argument("--print", dest="only", metavar="TABLE", choices=tables.TABLES,
-                        help="write nothing, print one table of the report: "
-                        f"{', '.join(tables.TABLES)}")
-    return parser.parse_args(argv)
+    known = [*tables.TABLES, "changes"]
+    parser.add_argument("--print", dest="only", metavar="TABLE", choices=known,
+                        help=f"write nothing, print one table of the report: {', '.join(known)}")
+    arguments = parser.parse_args(argv)
+    if arguments.only == "changes" and not arguments.against:
+        parser.error("--print changes compares two results; give the earlier one with --against")
+    return arguments
 
 
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
     found = results.load(arguments.result)
+    old = results.load([arguments.against]) if arguments.against else None
+    if old:
+        why = change.refusal(found, old)
+        if why:
+            more = f"; and {len(why) - 1} more" if len(why) > 1 else ""
+            print(f"report.py: not compared with {arguments.against}: {why[0]}{more}",
+                  file=sys.stderr)
+    if arguments.only == "changes":
+        print(change.text(found, old))
+        return 0
     if arguments.only:
         return print_one(found, arguments.only)
     made, missing = figures.make(found)
     path = arguments.out or os.path.join(found.folder or ".", "report.html")
     try:
-        documents.write_text(path, page.render(found, made, missing))
+        documents.write_text(path, page.render(found, made, missing, old))
     except OSError as error:
         raise documents.BadInput(f"{path}: cannot be written ({error.strerror}); name another file "
                                  "with --out") from None
@@ -85,6 +101,8 @@ def main(argv=None):
         plot.write_figures(made, os.path.join(found.folder, "figures"))
     if arguments.table:
         print_tables(found)
+    if old:
+        print(change.text(found, old))
     print(f"report: {shown_path(path)}")
     return 0 if made or found.searches else 1
 

@@ -66,7 +66,7 @@ def lead(found):
 
 def contents(found, body):
     """[(anchor, title)] of the chapters that are there, with what each comes to."""
-    said = {"policies": "Policies",
+    said = {"changes": "What changed", "policies": "Policies",
             "simulated": "Simulated machine: " + claims_tally(found), "machine": "Machine"}
     if found.is_real():
         said["bars"] = "Bars: " + judge.tally_text(judge.tally(
@@ -77,7 +77,8 @@ def contents(found, body):
         bars = judge.tally_text(judge.tally(results.CHAPTERS[part].bars(suite))) if suite else ""
         if suite:
             said[tables.PREFIX[part]] = title + (f": {bars}" if bars else "")
-    order = ("policies", "bars", "simulated", "allocator", "accounts", "profile", "machine")
+    order = ("changes", "policies", "bars", "simulated", "allocator", "accounts", "profile",
+             "machine")
     return [(name, said[name]) for name in order if name in said and f'id="{name}"' in body]
 
 

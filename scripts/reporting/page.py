@@ -10,8 +10,8 @@ import os
 import re
 
 from common import documents, judge
-from reporting import (against, chapters, choice, claims, front, markup, results, summary, svg,
-                       tables)
+from reporting import (against, change, chapters, choice, claims, front, markup, results, summary,
+                       svg, tables)
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 
@@ -36,7 +36,7 @@ def _templates():
         raise documents.BadInput("jinja2 is missing; install Debian's python3-jinja2") from None
     made = jinja2.Environment(loader=jinja2.FunctionLoader(_source), autoescape=True,
                               undefined=jinja2.StrictUndefined)
-    made.globals.update(against=against, chapters=chapters, choice=choice,
+    made.globals.update(against=against, change=change, chapters=chapters, choice=choice,
                         claims=claims, front=front, judge=judge, markup=markup, results=results,
                         summary=summary, tables=tables)
     return made
@@ -59,13 +59,14 @@ def picked(index):
             "var(--accent)}")
 
 
-def render(found, made, missing):
-    """The whole document."""
+def render(found, made, missing, old=None):
+    """The whole document; old: an earlier result that it is held against."""
     style = "\n" + file_text("report.css").replace("FONT", svg.FONT) + svg.style()
+    words = ["--against", markup.shown_path(old.paths[0])] if old else []
     return _templates().get_template("report.html").render(
-        found=found, missing=missing, script="\n" + file_text("report.js"),
+        found=found, old=old, missing=missing, script="\n" + file_text("report.js"),
         style=style + "".join(picked(k) for k, _ in chapters.picks(found)),
         coloured=choice.in_colour(found, choice.standings(found)) or found.policy_order[:4],
-        made_by=markup.command_of(found, "scripts/report.py"),
+        made_by=markup.command_of(found, "scripts/report.py", *words),
         figures={name: [figure for figure in made if chapters.chapter_of(figure) == name]
                  for name in ("policies", "simulated", "allocator", "accounts", "profile")})

@@ -1,8 +1,10 @@
 """test_choice.py - The first screen of the report: which policy to take follows from intervals
-and from nothing else; its commands work in another place.
+and from nothing
+else; its commands work in another place; and what changed against an earlier result.
 """
 
 import html
+import json
 import os
 import re
 import shutil
@@ -10,7 +12,7 @@ import subprocess
 import unittest
 
 import fixture
-from reporting import choice, front, page as pages, results, tables
+from reporting import change, choice, front, page as pages, results, tables
 
 ROUNDS = 7
 
@@ -139,6 +141,56 @@ class Commands(fixture.Case):
                                   check=False, cwd=moved)
             self.assertEqual(done.returncode, 0, command + done.stderr)
             self.assertIn(word, done.stdout)
+
+
+class Change(fixture.Case):
+    def test_the_same_is_not_changed_and_another_is_named(self):
+        old = results.load([self.invented()])
+        self.assertIn("No rate changed beyond noise", change.text(old, old))
+        self.assertEqual(change.counts(old, old), [])
+        new = results.load([self.invented()])
+        for (build, case), metrics in new.values.items():
+            if case.policy == "exact" and case.workload == "handoff" and build == "release":
+                metrics["items_per_second"] = [v * 9 for v in metrics["items_per_second"]]
+            if build == "counted" and case.workload == "storm" and case.policy in ("magazine",
+                                                                                   "original"):
+                metrics["needless_growths"] = [3] * len(metrics["needless_growths"])
+        text = change.text(new, old)
+        self.assertRegex(text, r"handoff/policy:exact\S* .*  9 × .* better\n")
+        self.assertNotIn("original", text)  # had needless pages before, too
+        self.assertRegex(text, r"magazine, \d+ cases, needless growths: at most 0, now 3")
+        page = pages.part("changes", new, old)
+        self.assertIn('id="changes"', page)
+        self.assertRegex(page, r"[12] better")
+
+    def test_two_machines_are_not_compared(self):
+        old, new = (results.load([self.invented()]) for _ in range(2))
+        new.machine = {**new.machine, "cpu_model": "another one"}
+        self.assertIn("cpu_model differs", change.refusal(new, old)[0])
+        self.assertIn("Not compared", change.text(new, old))
+        page = pages.part("changes", new, old)
+        self.assertIn("the processors differ", page)
+        self.assertNotIn("<table", page)
+
+    def test_the_command(self):
+        other = os.path.join(self.folder, "other")
+        shutil.copytree(self.invented(), other)
+        out = os.path.join(self.folder, "r.html")
+        done = fixture.call("report.py", self.invented(), "--against", other, "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("No rate changed beyond noise", done.stdout)
+        path = os.path.join(other, "machine.json")
+        with open(path, encoding="utf-8") as file:
+            machine = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**machine, "cpu_model": "another one"}, file)
+        done = fixture.call("report.py", self.invented(), "--against", other, "--out", out)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("not compared", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        with open(out, encoding="utf-8") as file:
+            self.assertIn("Not compared.", file.read())
+        self.assert_refused(fixture.call("report.py", other, "--print", "changes"), "--against")
 
 
 if __name__ == "__main__":
