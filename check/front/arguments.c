@@ -35,11 +35,10 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME", &self->scenario, "one of the program's "
 				"scenarios; default: all"),
-		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
-				"(C11's orders); default views"),
-		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, optimal, sleep, "
-				"bounded, naive, random, pct, pos, urw, slow or rotate, as in "
-				"pfs-sim; default exhaustive"),
+		PFS_TEXT_OPTION("memory", "M", &self->memory,
+				PFS_MEMORY_HELP "default views"),
+		PFS_TEXT_OPTION("search", "K", &self->search,
+				PFS_SEARCH_HELP_OF(PFS_SEARCH_NOTHING) "default exhaustive"),
 		PFS_TEXT_OPTION("calls", "K", &self->calls,
 			"order of a specification's calls: clock, or known: by happens-before, for "
 			"--memory views; default clock"),
@@ -113,15 +112,18 @@ static int choose_search(struct pfs_check_arguments *self)
 	if (!bound)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
-	if (kind == (int)PFS_SEARCH_STATES)
-		return pfs_check_refuse(
-			"--search states",
-			"is not for user programs: the states do not include what their libraries "
-			"hold outside memory and stacks; leave it out");
 	if (kind < 0)
-		return pfs_check_refuse(self->search, "no such search; see pfs-check --help");
+		return pfs_check_refuse(self->search,
+					"no such search; choose from" PFS_SEARCH_NAMES_OF(
+						PFS_SEARCH_NOTHING));
 	self->kind = (enum pfs_search_kind)kind;
-	bool ordered = self->executions != 0 && self->kind < PFS_SEARCH_RANDOM;
+	if (pfs_search_is_by_states(self->kind))
+		return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE,
+					  "--search %s: is not for user programs: the states do "
+					  "not include what their libraries hold outside memory "
+					  "and stacks; leave it out",
+					  self->search);
+	bool ordered = self->executions != 0 && !pfs_search_is_random(self->kind);
 	if (ordered && self->jobs > 1)
 		return pfs_check_refuse(
 			"--executions with --jobs",
@@ -184,7 +186,7 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);
 	if (self->model == NULL)
-		return pfs_check_refuse(self->memory, "no such memory: " PFS_MEMORY_MODEL_NAMES);
+		return pfs_check_refuse(self->memory, "no such memory; choose from" PFS_MEMORY_NAMES);
 	self->calls_known = strcmp(self->calls, "known") == 0;
 	if (!self->calls_known && strcmp(self->calls, "clock") != 0)
 		return pfs_check_refuse(self->calls,

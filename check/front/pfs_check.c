@@ -235,7 +235,7 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 static void advise(const struct pfs_check_arguments *arguments, const struct sums *sums)
 {
 	bool none_ended = sums->executions == sums->incomplete;
-	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
+	if (pfs_search_is_random(arguments->kind) && !none_ended)
 		return;
 	const char *stopped = stopped_by(arguments, sums);
 	if (stopped != NULL && strcmp(stopped, "executions") == 0)

@@ -76,7 +76,7 @@ struct pfs_litmus {
 	const char *name;
 	const char *program;
 	const char *outcome;
-	const char *verdicts; /* sc, tso, views: A allowed, F forbidden */
+	const char *verdicts; /* by model: A allowed, F forbidden; none of later models */
 	const char *c11;      /* how C11 or RC11 differs from the views, or NULL */
 };
 

@@ -1,7 +1,7 @@
 /* litmus_table.c - the litmus tests and their verdicts. */
 #include "check/litmus/litmus.h"
 
-/* Verdicts: sc, tso, views. */
+/* Verdicts: in the order of models.h. */
 /* clang-format off */
 const struct pfs_litmus pfs_litmus_table[] = {
 	/* One location: coherence. */

@@ -19,6 +19,7 @@
 #include "check/machine/fences.h"
 #include "check/machine/fiber.h"
 #include "check/machine/memory.h"
+#include "check/machine/models.h"
 #include "check/machine/news.h"
 #include "check/machine/operation.h"
 #include "check/machine/plain.h"
@@ -79,7 +80,6 @@ struct pfs_vthread {
 };
 
 struct pfs_machine;
-struct pfs_memory_model;
 
 /*
  * Chooses the next actor (actors.h). choose must return an actor for which pfs_machine_can_run is
@@ -188,16 +188,6 @@ struct pfs_machine {
 	struct pfs_fences fences;
 	struct pfs_recording trace; /* while tracing */
 };
-
-/* Memory models, model.h. */
-extern const struct pfs_memory_model pfs_model_sc;    /* all see every operation at once */
-extern const struct pfs_memory_model pfs_model_tso;   /* stores wait in their thread's buffer */
-extern const struct pfs_memory_model pfs_model_views; /* C11: old values stay readable until
-						       * something forbids it */
-#define PFS_MEMORY_MODEL_NAMES "sc, tso, views"
-
-/* The model of that name, or NULL. */
-const struct pfs_memory_model *pfs_memory_model_of(const char *name);
 
 /*
  * pfs_machine_create - a machine without threads.

@@ -7,7 +7,7 @@
  *	buffers    stores wait in their thread's buffer: threads have drains
  *	keeps_old  old values stay readable: steps have choices, and what has been read follows
  *	           from clocks and not from the order of steps
- * A further model is another table in pfs_memory_models.
+ * A further model is another file and a line in models.h.
  */
 #ifndef PFS_SIM_MODEL_H
 #define PFS_SIM_MODEL_H
@@ -26,6 +26,7 @@ struct pfs_memory_model {
 	const char *name; /* --memory */
 	bool buffers;
 	bool keeps_old;
+	bool strengthens; /* orders count for more than declared: it misses data races */
 
 	/* Make room for the model's data of a thread, once for each fiber; false: no memory. May be
 	 * NULL. */
@@ -77,10 +78,6 @@ struct pfs_memory_model {
 	uint32_t (*order)(const struct pfs_machine *machine, const void *address, uint32_t *steps,
 			  uint32_t room);
 };
-
-/* All models, in the order of their strength. */
-#define PFS_MEMORY_MODELS 3u
-extern const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS];
 
 /* ---- for schedulers and searches, with any model ---- */
 

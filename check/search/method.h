@@ -1,5 +1,5 @@
 /*
- * method.h - what a search is made of: a row of the table in methods.c for each.
+ * method.h - what a search is made of: a line of searches.h for each.
  */
 #ifndef PFS_SEARCH_METHOD_H
 #define PFS_SEARCH_METHOD_H
@@ -46,11 +46,7 @@ struct pfs_search_method {
 /* By enum pfs_search_kind; PFS_SEARCH_ALL has none, for it is two of the others. */
 extern const struct pfs_search_method *const pfs_search_methods[PFS_SEARCH_KINDS];
 
-extern const struct pfs_search_method pfs_method_sleep, pfs_method_bounded, pfs_method_naive;
-extern const struct pfs_search_method pfs_method_dpor, pfs_method_optimal;
-extern const struct pfs_search_method pfs_method_states, pfs_method_fixpoint;
-extern const struct pfs_search_method pfs_method_random, pfs_method_pct, pfs_method_slow;
-extern const struct pfs_search_method pfs_method_pos, pfs_method_urw, pfs_method_rotate;
+PFS_SEARCH_LIST(PFS_SEARCH_EXTERN, PFS_SEARCH_EXTERN)
 
 /* The threads of an execution have run; what comes then. */
 enum pfs_machine_end pfs_scenario_end(const struct pfs_scenario *scenario,

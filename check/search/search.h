@@ -8,6 +8,7 @@
 
 #include "check/machine/machine.h"
 #include "check/search/part.h"
+#include "check/search/searches.h"
 #include "check/machine/schedule.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
@@ -48,22 +49,8 @@ struct pfs_scenario {
 };
 
 enum pfs_search_kind {
-	PFS_SEARCH_SLEEP,    /* exhaustive, by sleep sets */
-	PFS_SEARCH_DPOR,     /* exhaustive, by source sets and sleep sets; see dpor.h */
-	PFS_SEARCH_OPTIMAL,  /* the same, with wakeup trees; see wake.h. In one part */
-	PFS_SEARCH_ALL,      /* exhaustive: DPOR, or SLEEP where DPOR cannot be used */
-	PFS_SEARCH_BOUNDED,  /* exhaustive up to preemption_max */
-	PFS_SEARCH_NAIVE,    /* exhaustive, every schedule */
-	PFS_SEARCH_STATES,   /* exhaustive, from each state once; see states.h. No data races */
-	PFS_SEARCH_FIXPOINT, /* the same, until no state is new; see fixpoint.h. No data races */
-	PFS_SEARCH_RANDOM,
-	PFS_SEARCH_PCT,
-	PFS_SEARCH_SLOW,   /* random, thread 0 a dozen times slower than the others */
-	PFS_SEARCH_POS,    /* partial order sampling */
-	PFS_SEARCH_URW,    /* random, in proportion to the steps that are left */
-	PFS_SEARCH_ROTATE, /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
-			    * in turn */
-	PFS_SEARCH_KINDS
+	PFS_SEARCH_ALL, /* exhaustive: DPOR, or SLEEP where DPOR cannot be used */
+	PFS_SEARCH_LIST(PFS_SEARCH_KIND, PFS_SEARCH_KIND) PFS_SEARCH_KINDS
 };
 
 #define PFS_PREEMPTIONS_ANY UINT32_MAX
@@ -110,6 +97,9 @@ int pfs_search_kind_of(const char *name);
 
 /* true: it chooses at random, so it is never complete. */
 bool pfs_search_is_random(enum pfs_search_kind kind);
+
+/* true: it goes on from each state once, in one process. */
+bool pfs_search_is_by_states(enum pfs_search_kind kind);
 
 /*
  * pfs_search - execute the scenario under many schedules, up to the first that fails.

@@ -66,7 +66,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 			      arguments->scenario, arguments->policy, why);
 	const struct pfs_memory_model *model = pfs_memory_model_of(arguments->memory);
 	if (model == NULL)
-		return refuse("--memory '%.80s': choose from " PFS_MEMORY_MODEL_NAMES,
+		return refuse("--memory '%.80s': choose from" PFS_MEMORY_NAMES,
 			      arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
 		return refuse("--threads %llu: scenario %s is for at most %u",
@@ -156,15 +156,13 @@ static int choose_search(struct pfs_search_arguments *self)
 		self->preemptions = is_bounded ? 2 : PFS_PREEMPTIONS_ANY;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return refuse("--search '%.40s': choose from exhaustive, dpor, optimal, sleep, "
-			      "states, fixpoint, bounded, naive, random, pct, pos, urw, slow, "
-			      "rotate",
+		return refuse("--search '%.40s': choose from" PFS_SEARCH_NAMES_OF(PFS_SEARCH_WORD),
 			      self->search);
-	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
+	bool ordered = self->executions != 0 && !pfs_search_is_random((enum pfs_search_kind)kind);
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: only one job can count the first "
 			      "executions; leave out one of them");
-	bool by_states = kind == (int)PFS_SEARCH_STATES || kind == (int)PFS_SEARCH_FIXPOINT;
+	bool by_states = pfs_search_is_by_states((enum pfs_search_kind)kind);
 	if (by_states && self->jobs > 1)
 		return refuse("--jobs %u: a search by states runs in one process; leave it out",
 			      (unsigned)self->jobs);
