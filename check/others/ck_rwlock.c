@@ -35,7 +35,6 @@ static ck_brlock_reader_t readers[2];
 
 static void check_b(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(a == b);
 }
 
@@ -110,7 +109,6 @@ LOCK(brlock, 2, ck_brlock_t,
 /* Wrong: who reads may not write. */
 static void misuse(void *argument)
 {
-	(void)argument;
 	ck_rwlock_read_lock(&rwlock_lock);
 	change();
 	ck_rwlock_read_unlock(&rwlock_lock);

@@ -40,13 +40,11 @@ static int read_torn(void)
 
 static void write_one(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(WRITE, 11, write_both(1));
 }
 
 static void read_twice_torn(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(READ, 0, read_torn());
 	(void)pfs_check_op(READ, 0, read_torn());
 }
@@ -71,7 +69,6 @@ static void store_relaxed(void *argument)
 
 static void load_twice(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 }
@@ -89,7 +86,6 @@ PFS_CHECK_SCENARIO(word)
 /* Who knows that a call has begun does not know that it has ended. */
 static void tell_and_store(void *argument)
 {
-	(void)argument;
 	pfs_check_call(WRITE, 1);
 	atomic_store_explicit(&low, 1, memory_order_release);
 	atomic_store_explicit(&high, 1, memory_order_relaxed);
@@ -98,7 +94,6 @@ static void tell_and_store(void *argument)
 
 static void be_told_and_load(void *argument)
 {
-	(void)argument;
 	(void)atomic_load_explicit(&low, memory_order_acquire);
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 }
@@ -211,13 +206,11 @@ static void add_one_apart(void *argument)
 
 static void take_one(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(TAKE, 0, take());
 }
 
 static void take_all(void *argument)
 {
-	(void)argument;
 	for (int64_t value = 0; value != NONE;)
 		value = pfs_check_op(TAKE, 0, take());
 }
@@ -272,21 +265,18 @@ static int64_t set_step(void *state, int operation, int64_t argument, int64_t re
 
 static void insert_and_remove(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(INSERT, 1, (atomic_fetch_or(&set, 2) & 2) == 0);
 	(void)pfs_check_op(REMOVE, 1, (atomic_fetch_and(&set, ~2u) & 2) != 0);
 }
 
 static void look(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(HAS, 1, (atomic_load(&set) & 2) != 0);
 }
 
 /* Two that both inserted it. */
 static void insert_by_looking(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 	unsigned seen = atomic_load(&set);
 	if ((seen & 2) == 0)
@@ -316,7 +306,6 @@ PFS_CHECK_SCENARIO(inserted_fails)
 /* It may have taken effect, or not: the other finds one or the other. */
 static void insert_and_stop(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 	atomic_fetch_or(&set, 2);
 }
@@ -331,7 +320,6 @@ PFS_CHECK_SCENARIO(not_returned)
 
 static void insert_not(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 }
 
@@ -350,7 +338,6 @@ PFS_CHECK_SCENARIO(unsaid_misused)
 
 static void twice(void *argument)
 {
-	(void)argument;
 	pfs_check_call(HAS, 1);
 	pfs_check_call(INSERT, 1);
 }
@@ -364,7 +351,6 @@ PFS_CHECK_SCENARIO(nested_misused)
 
 static void many(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i <= 64; i++)
 		look(0);
 }

@@ -16,7 +16,6 @@ static volatile int nothing;
 
 static void touch(void *argument)
 {
-	(void)argument;
 	(void)atomic_load(&flag);
 }
 

@@ -12,13 +12,11 @@ static int r[4], data;
 
 static void write_x(void *argument)
 {
-	(void)argument;
 	atomic_store_explicit(&x, 1, memory_order_relaxed);
 }
 
 static void write_y(void *argument)
 {
-	(void)argument;
 	atomic_store_explicit(&y, 1, memory_order_relaxed);
 }
 
@@ -48,7 +46,6 @@ static void write_y(void *argument)
 
 static void not_both_old(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(r[0] == 1 || r[1] == 1);
 }
 
@@ -83,7 +80,6 @@ CROSSED(crossed_acq_rel_fails, memory_order_acq_rel)
 
 static void one_order(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(!(r[0] == 1 && r[1] == 0 && r[2] == 1 && r[3] == 0));
 }
 
@@ -165,7 +161,6 @@ static atomic_ulong large;
 
 static void change_all(void *argument)
 {
-	(void)argument;
 	CHANGES(byte, unsigned char, 0xFFul);
 	CHANGES(half, unsigned short, 0xFFFFul);
 	CHANGES(word, unsigned, 0xFFFFFFFFul);
@@ -182,7 +177,6 @@ static int own;
 
 static void store_own(void *argument)
 {
-	(void)argument;
 	__atomic_store_n(&own, 1, __ATOMIC_RELAXED);
 	pfs_check_assert(own == 1);
 	own = 2;
@@ -191,7 +185,6 @@ static void store_own(void *argument)
 
 static void check_own(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(own == 2);
 }
 
@@ -215,7 +208,6 @@ static void write_annotated(void *argument)
 
 static void read_annotated(void *argument)
 {
-	(void)argument;
 	if (atomic_load_explicit(&x, memory_order_relaxed) == 0)
 		return;
 	AnnotateHappensAfter(__FILE__, __LINE__, &x);

@@ -48,7 +48,6 @@ static void count_locked(void *argument)
 
 static void is_two(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(counter == 2);
 }
 
@@ -67,7 +66,6 @@ PFS_CHECK_SCENARIO(mutex_untold)
 
 static void await(void *argument)
 {
-	(void)argument;
 	while (atomic_load(&word) == 0)
 		wait_while(&word, 0);
 }
@@ -95,7 +93,6 @@ PFS_CHECK_SCENARIO(one_too_few)
 /* A wait may end by itself. */
 static void await_once(void *argument)
 {
-	(void)argument;
 	if (atomic_load(&word) == 0 && wait_while(&word, 0) == 0)
 		pfs_check_assert(atomic_load(&word) == 1);
 }
@@ -109,7 +106,6 @@ PFS_CHECK_SCENARIO(awaits_once_fails)
 /* Wakes before it changes the word. */
 static void tell_early(void *argument)
 {
-	(void)argument;
 	wake(&word, 1);
 	atomic_store(&word, 1);
 }
@@ -152,7 +148,6 @@ PFS_CHECK_SCENARIO(other_bits)
 static void await_a_while(void *argument)
 {
 	const struct timespec soon = { .tv_sec = 1 };
-	(void)argument;
 	if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &soon, NULL, 0) != 0)
 		pfs_check_assert(errno == ETIMEDOUT || (errno == EAGAIN && word == 1));
 }
@@ -170,7 +165,6 @@ PFS_CHECK_SCENARIO(limit_alone)
 
 static void other_call(void *argument)
 {
-	(void)argument;
 	syscall(SYS_gettid);
 }
 

@@ -106,29 +106,25 @@ static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_
 }
 
 /* Store buffering. */
-static void sb_left(void *opaque)
+PFS_BODY(sb_left)
 {
-	struct litmus *self = opaque;
-	pfs_store_release(&self->x, 1);
-	self->r[0] = pfs_load_seq(&self->y);
+	pfs_store_release(&litmus.x, 1);
+	litmus.r[0] = pfs_load_seq(&litmus.y);
 }
-static void sb_right(void *opaque)
+PFS_BODY(sb_right)
 {
-	struct litmus *self = opaque;
-	pfs_store_release(&self->y, 1);
-	self->r[1] = pfs_load_seq(&self->x);
+	pfs_store_release(&litmus.y, 1);
+	litmus.r[1] = pfs_load_seq(&litmus.x);
 }
-static void sb_left_swap(void *opaque)
+PFS_BODY(sb_left_swap)
 {
-	struct litmus *self = opaque;
-	(void)pfs_exchange_seq(&self->x, 1);
-	self->r[0] = pfs_load_seq(&self->y);
+	(void)pfs_exchange_seq(&litmus.x, 1);
+	litmus.r[0] = pfs_load_seq(&litmus.y);
 }
-static void sb_right_swap(void *opaque)
+PFS_BODY(sb_right_swap)
 {
-	struct litmus *self = opaque;
-	(void)pfs_exchange_seq(&self->y, 1);
-	self->r[1] = pfs_load_seq(&self->x);
+	(void)pfs_exchange_seq(&litmus.y, 1);
+	litmus.r[1] = pfs_load_seq(&litmus.x);
 }
 static bool both_zero(const struct litmus *self)
 {
@@ -136,17 +132,15 @@ static bool both_zero(const struct litmus *self)
 }
 
 /* Message passing. */
-static void mp_write(void *opaque)
+PFS_BODY(mp_write)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_release(&self->y, 1);
+	pfs_store_relaxed(&litmus.x, 1);
+	pfs_store_release(&litmus.y, 1);
 }
-static void mp_read(void *opaque)
+PFS_BODY(mp_read)
 {
-	struct litmus *self = opaque;
-	self->r[0] = pfs_load_acquire(&self->y);
-	self->r[1] = pfs_load_relaxed(&self->x);
+	litmus.r[0] = pfs_load_acquire(&litmus.y);
+	litmus.r[1] = pfs_load_relaxed(&litmus.x);
 }
 static bool stale(const struct litmus *self)
 {
@@ -154,19 +148,17 @@ static bool stale(const struct litmus *self)
 }
 
 /* A thread's own store is seen before it leaves the buffer. */
-static void forward(void *opaque)
+PFS_BODY(forward)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	self->r[0] = pfs_load_relaxed(&self->x);
-	self->r[1] = pfs_load_relaxed(&self->y);
+	pfs_store_relaxed(&litmus.x, 1);
+	litmus.r[0] = pfs_load_relaxed(&litmus.x);
+	litmus.r[1] = pfs_load_relaxed(&litmus.y);
 }
-static void forward_other(void *opaque)
+PFS_BODY(forward_other)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->y, 1);
-	self->r[2] = pfs_load_relaxed(&self->y);
-	self->r[3] = pfs_load_relaxed(&self->x);
+	pfs_store_relaxed(&litmus.y, 1);
+	litmus.r[2] = pfs_load_relaxed(&litmus.y);
+	litmus.r[3] = pfs_load_relaxed(&litmus.x);
 }
 static bool forwarded(const struct litmus *self)
 {
@@ -178,16 +170,14 @@ static bool own_lost(const struct litmus *self)
 }
 
 /* Counting by load and store, and by fetch-add. */
-static void count_badly(void *opaque)
+PFS_BODY(count_badly)
 {
-	struct litmus *self = opaque;
-	uint32_t seen = pfs_load_relaxed(&self->x);
-	pfs_store_relaxed(&self->x, seen + 1);
+	uint32_t seen = pfs_load_relaxed(&litmus.x);
+	pfs_store_relaxed(&litmus.x, seen + 1);
 }
-static void count_well(void *opaque)
+PFS_BODY(count_well)
 {
-	struct litmus *self = opaque;
-	(void)pfs_fetch_add_relaxed(&self->x, 1);
+	(void)pfs_fetch_add_relaxed(&litmus.x, 1);
 }
 static bool lost_one(const struct litmus *self)
 {
@@ -224,15 +214,14 @@ static void test_litmus(void)
 /* clang-format on */
 
 /* Three threads that claim by CAS what a cursor points to, and free it. */
-static void claim_and_free(void *opaque)
+PFS_BODY(claim_and_free)
 {
-	struct litmus *self = opaque;
-	uint32_t turn = pfs_fetch_add_relaxed(&self->x, 1);
-	_Atomic(uint32_t) *slot = turn % 2 == 0 ? &self->y : (_Atomic(uint32_t) *)&self->wide;
+	uint32_t turn = pfs_fetch_add_relaxed(&litmus.x, 1);
+	_Atomic(uint32_t) *slot = turn % 2 == 0 ? &litmus.y : (_Atomic(uint32_t) *)&litmus.wide;
 	uint32_t seen = 0;
 	if (pfs_cas_acquire(slot, &seen, 1))
 		pfs_store_release(slot, 0);
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&litmus.x);
 }
 
 static void test_reduction(const struct pfs_memory_model *model, void (*a)(void *),
@@ -254,43 +243,38 @@ static void test_reduction(const struct pfs_memory_model *model, void (*a)(void 
 }
 
 /* Two mutexes taken in opposite orders. */
-static void lock_left(void *opaque)
+PFS_BODY(lock_left)
 {
-	struct litmus *self = opaque;
-	pfs_mutex_lock(&self->lock);
-	pfs_mutex_lock(&self->other);
-	pfs_mutex_unlock(&self->other);
-	pfs_mutex_unlock(&self->lock);
+	pfs_mutex_lock(&litmus.lock);
+	pfs_mutex_lock(&litmus.other);
+	pfs_mutex_unlock(&litmus.other);
+	pfs_mutex_unlock(&litmus.lock);
 }
-static void lock_right(void *opaque)
+PFS_BODY(lock_right)
 {
-	struct litmus *self = opaque;
-	pfs_mutex_lock(&self->other);
-	pfs_mutex_lock(&self->lock);
-	pfs_mutex_unlock(&self->lock);
-	pfs_mutex_unlock(&self->other);
+	pfs_mutex_lock(&litmus.other);
+	pfs_mutex_lock(&litmus.lock);
+	pfs_mutex_unlock(&litmus.lock);
+	pfs_mutex_unlock(&litmus.other);
 }
-static void spin(void *opaque)
+PFS_BODY(spin)
 {
-	struct litmus *self = opaque;
-	while (pfs_load_relaxed(&self->x) == 0)
+	while (pfs_load_relaxed(&litmus.x) == 0)
 		pfs_yield();
 }
-static void look_often(void *opaque)
+PFS_BODY(look_often)
 {
-	struct litmus *self = opaque;
-	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&self->x) == 0; look++)
+	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&litmus.x) == 0; look++)
 		pfs_yield();
-	self->r[3] = 1;
+	litmus.r[3] = 1;
 }
 static bool gave_up(const struct litmus *self)
 {
 	return self->r[3] == 1;
 }
-static void wake(void *opaque)
+PFS_BODY(wake)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
+	pfs_store_relaxed(&litmus.x, 1);
 }
 
 static void test_ends(void)
@@ -334,25 +318,21 @@ static void test_ends(void)
 /* Memory that was given back. */
 static _Atomic(uint32_t) *block;
 static struct pfs_sim_memory *memory;
-static void give_back(void *opaque)
+PFS_BODY(give_back)
 {
-	(void)opaque;
 	pfs_sim_memory_unmap(memory, block, 4096);
 }
-static void touch_atomic(void *opaque)
+PFS_BODY(touch_atomic)
 {
-	(void)opaque;
 	pfs_store_relaxed(block, 1);
 }
-static void look_behind(void *opaque)
+PFS_BODY(look_behind)
 {
-	(void)opaque;
 	(void)pfs_load_relaxed(block + 512);
 }
-static void touch_plain(void *opaque)
+PFS_BODY(touch_plain)
 {
-	struct litmus *self = opaque;
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&litmus.x);
 	*(volatile uint32_t *)(void *)block = 1;
 }
 static void memory_setup(struct pfs_machine *machine, void *context)
