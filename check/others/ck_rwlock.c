@@ -55,14 +55,12 @@ static void look(void)
 	static type name##_lock;                                                         \
 	static void write_##name(void *own)                                              \
 	{                                                                                \
-		(void)own;                                                               \
 		write_lock;                                                              \
 		change();                                                                \
 		write_unlock;                                                            \
 	}                                                                                \
 	static void read_##name(void *own)                                               \
 	{                                                                                \
-		(void)own;                                                               \
 		read_lock;                                                               \
 		look();                                                                  \
 		read_unlock;                                                             \

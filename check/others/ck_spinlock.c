@@ -53,7 +53,6 @@ static void check_entries(void *argument)
 	static ck_spinlock_##name##_t name##_lock;          \
 	static void body_##name(void *argument)             \
 	{                                                   \
-		(void)argument;                             \
 		ck_spinlock_##name##_lock(&name##_lock);    \
 		enter();                                  \
 		ck_spinlock_##name##_unlock(&name##_lock);  \

@@ -18,7 +18,6 @@ static atomic_int high, low;
 static int64_t register_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	int64_t *value = state;
-	(void)result;
 	if (operation == READ)
 		return *value;
 	*value = argument;
@@ -111,7 +110,6 @@ PFS_CHECK_SCENARIO(told)
 static int64_t words_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	int64_t *values = state;
-	(void)result;
 	if (operation == READ)
 		return values[argument];
 	values[argument] = 1;
@@ -151,7 +149,6 @@ struct queue {
 static int64_t queue_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	struct queue *queue = state;
-	(void)result;
 	if (operation == ADD) {
 		queue->values[queue->count++] = (int32_t)argument;
 		return 0;
@@ -255,7 +252,6 @@ static atomic_uint set;
 static int64_t set_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	uint32_t *bits = state, bit = 1u << argument, had = *bits & bit;
-	(void)result;
 	if (operation == INSERT)
 		*bits |= bit;
 	if (operation == REMOVE)

@@ -32,7 +32,6 @@ PFS_CHECK_SCENARIO(small_memset)
 static void read_for_nothing(void *argument)
 {
 	int unused = shared;
-	(void)unused;
 }
 
 static void change(void *argument)

@@ -22,7 +22,6 @@ static void touch(void *argument)
 #define SCENARIO(name, code)                      \
 	static void name##_body(void *argument)   \
 	{                                         \
-		(void)argument;                   \
 		atomic_store(&flag, 1);           \
 		code                              \
 	}                                         \

@@ -25,14 +25,12 @@ static void write_y(void *argument)
 #define CROSSED(name, fence)                                             \
 	static void name##_one(void *argument)                           \
 	{                                                                \
-		(void)argument;                                          \
 		atomic_store_explicit(&x, 1, memory_order_relaxed);      \
 		atomic_thread_fence(fence);                              \
 		r[0] = atomic_load_explicit(&y, memory_order_relaxed);   \
 	}                                                                \
 	static void name##_other(void *argument)                         \
 	{                                                                \
-		(void)argument;                                          \
 		atomic_store_explicit(&y, 1, memory_order_relaxed);      \
 		atomic_thread_fence(fence);                              \
 		r[1] = atomic_load_explicit(&x, memory_order_relaxed);   \
@@ -57,14 +55,12 @@ CROSSED(crossed_acq_rel_fails, memory_order_acq_rel)
 #define READERS(name, fence)                                             \
 	static void name##_one(void *argument)                           \
 	{                                                                \
-		(void)argument;                                          \
 		r[0] = atomic_load_explicit(&x, memory_order_relaxed);   \
 		atomic_thread_fence(fence);                              \
 		r[1] = atomic_load_explicit(&y, memory_order_relaxed);   \
 	}                                                                \
 	static void name##_other(void *argument)                         \
 	{                                                                \
-		(void)argument;                                          \
 		r[2] = atomic_load_explicit(&y, memory_order_relaxed);   \
 		atomic_thread_fence(fence);                              \
 		r[3] = atomic_load_explicit(&x, memory_order_relaxed);   \
@@ -91,14 +87,12 @@ READERS(readers_acquire_fails, memory_order_acquire)
 #define MESSAGE(name, release, acquire)                                  \
 	static void name##_from(void *argument)                          \
 	{                                                                \
-		(void)argument;                                          \
 		data = 42;                                               \
 		release;                                                 \
 		atomic_store_explicit(&x, 1, memory_order_relaxed);      \
 	}                                                                \
 	static void name##_to(void *argument)                            \
 	{                                                                \
-		(void)argument;                                          \
 		if (atomic_load_explicit(&x, memory_order_relaxed) == 0) \
 			return;                                          \
 		acquire;                                                 \
@@ -125,7 +119,6 @@ MESSAGE(message_signal_fails, atomic_signal_fence(memory_order_seq_cst),
 	static void name##_to(void *argument)                                          \
 	{                                                                              \
 		int seen = 0;                                                          \
-		(void)argument;                                                        \
 		if (!atomic_compare_exchange_strong_explicit(&x, &seen, 0,             \
 							     memory_order_acquire, order)) \
 			pfs_check_assert(data == 42);                                  \

@@ -108,28 +108,24 @@ static void search(const struct pfs_memory_model *model, void (*first)(void *),
 
 /* ---- states by hand ---- */
 
-static void toggle(uint32_t bit)
+static uint32_t own_id(void)
 {
-	for (;;)
-		(void)pfs_sim_change(PFS_SIM_XOR, &world.words[0], 8, UINT64_C(1) << bit,
-				     PFS_SIM_RELAXED, PFS_SIM_PLACE("word"));
+	return pfs_machine_current()->run.running->id;
 }
 
-PFS_BODY(toggle_first)
+PFS_BODY(toggle)
 {
-	toggle(0);
-}
-PFS_BODY(toggle_second)
-{
-	toggle(1);
+	for (uint64_t bit = UINT64_C(1) << own_id();;)
+		(void)pfs_sim_change(PFS_SIM_XOR, &world.words[0], 8, bit, PFS_SIM_RELAXED,
+				     PFS_SIM_PLACE("word"));
 }
 
 /* Two bits, and each thread is always before the same step. */
 static void count_states(void)
 {
-	search(&pfs_model_sc, toggle_first, toggle_second, 0);
+	search(&pfs_model_sc, toggle, toggle, 0);
 	pfs_expect(result.complete && !result.failed && result.states == 4, "two bits: 4 states");
-	search(&pfs_model_tso, toggle_first, toggle_second, 0);
+	search(&pfs_model_tso, toggle, toggle, 0);
 	pfs_expect(result.complete && result.states == 4, "and as many with store buffers");
 }
 
@@ -232,7 +228,7 @@ PFS_BODY(spin_for_ever)
 
 static void spin(void)
 {
-	search(&pfs_model_sc, toggle_first, spin_for_ever, 0);
+	search(&pfs_model_sc, toggle, spin_for_ever, 0);
 	pfs_expect(result.complete && !result.failed && result.states != 0,
 		   "who spins comes back to a state that was met");
 	search(&pfs_model_sc, spin_for_ever, NULL, 0);
@@ -301,9 +297,9 @@ static void choices(void)
 /* ---- store buffers ---- */
 
 /* Each sets its flag, and reads the other's: with store buffers both may miss each other. */
-static void exclude(uint32_t own)
+PFS_BODY(exclude)
 {
-	for (;;) {
+	for (uint32_t own = own_id();;) {
 		pfs_store_relaxed(&world.words[own], 1);
 		if (pfs_load_relaxed(&world.words[1 - own]) == 0) {
 			PFS_MACHINE_CHECK(world.counter == 0, "two are inside");
@@ -315,20 +311,11 @@ static void exclude(uint32_t own)
 	}
 }
 
-PFS_BODY(exclude_first)
-{
-	exclude(0);
-}
-PFS_BODY(exclude_second)
-{
-	exclude(1);
-}
-
 static void buffers(void)
 {
-	search(&pfs_model_sc, exclude_first, exclude_second, 0);
+	search(&pfs_model_sc, exclude, exclude, 0);
 	pfs_expect(result.complete && !result.failed, "at once, nobody misses the other");
-	search(&pfs_model_tso, exclude_first, exclude_second, 0);
+	search(&pfs_model_tso, exclude, exclude, 0);
 	pfs_expect(result.failed && strcmp(result.message, "two are inside") == 0,
 		   "with store buffers both do");
 }

@@ -31,7 +31,7 @@ def table():
     """{program: (name, outcome looked for, verdicts)}, from the source."""
     with open(os.path.join(TOP, "check", "litmus", "litmus_table.c"), encoding="utf-8") as file:
         text = file.read()
-    rows = re.findall(r'\{ "([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([AF]+)"', text)
+    rows = re.findall(r'\{ "([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([AF]+)[ "]', text)
     return {program: (name, outcome, verdicts) for name, program, outcome, verdicts in rows}
 
 
