@@ -10,7 +10,6 @@
 
 #define LESSONS 500u    /* executions */
 #define BACK_MAX 10000u /* then an execution ends, so that bounds are checked */
-#define ACTORS_MAX 64u
 
 /* A choice between several actors. */
 struct pfs_states_node {
@@ -127,12 +126,12 @@ static bool is_new(struct pfs_states *self, struct pfs_machine *machine)
 
 /* ---- choices ---- */
 
-static uint64_t enabled_of(struct pfs_states *self, const struct pfs_machine *machine)
+uint64_t pfs_states_enabled(const struct pfs_machine *machine, bool *too_many)
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > ACTORS_MAX;
-	for (uint32_t actor = 0; actor < count && actor < ACTORS_MAX; actor++)
+	*too_many |= count > PFS_STATES_ACTORS_MAX;
+	for (uint32_t actor = 0; actor < count && actor < PFS_STATES_ACTORS_MAX; actor++)
 		enabled |= (uint64_t)pfs_machine_can_run(machine, pfs_actor_of(machine, actor))
 			   << actor;
 	return enabled;
@@ -233,7 +232,7 @@ static uint32_t choose_new(struct pfs_states *self, struct pfs_machine *machine,
 /* Calm steps are no choices. */
 static uint32_t choose_number(struct pfs_states *self, struct pfs_machine *machine)
 {
-	uint64_t enabled = enabled_of(self, machine);
+	uint64_t enabled = pfs_states_enabled(machine, &self->cut);
 	if (enabled == 0)
 		return PFS_ACTOR_NONE;
 	if (self->lessons < LESSONS)

@@ -80,6 +80,10 @@ void pfs_states_begin(struct pfs_states *self, struct pfs_machine *machine);
 /* After each: is there another one? */
 bool pfs_states_next(struct pfs_states *self);
 
+/* The actors that can make a step, by bit. */
+#define PFS_STATES_ACTORS_MAX 64u
+uint64_t pfs_states_enabled(const struct pfs_machine *machine, bool *too_many);
+
 /* One number from two, different for different pairs as far as 64 bits allow. */
 uint64_t pfs_states_mix(uint64_t one, uint64_t other);
 

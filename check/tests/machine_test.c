@@ -6,6 +6,7 @@
 
 #include "check/machine/atomic_backend.h"
 #include "check/machine/mutex_backend.h"
+#include "check/tests/dpor_classes.h"
 #include "check/tests/expect.h"
 #include "check/search/explore.h"
 #include "check/search/search.h"
@@ -19,8 +20,7 @@ struct litmus {
 	uint32_t threads;
 	void (*bodies[3])(void *);
 	bool (*outcome)(const struct litmus *self);
-	uint64_t classes[20000];
-	uint32_t class_count;
+	struct pfs_classes classes;
 	bool keep_classes;
 	bool outcome_fails;
 	uint64_t met;
@@ -40,29 +40,6 @@ static void litmus_setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
 }
 
-/* A class of schedules: which write each operation saw, whatever the order of the rest. */
-static uint64_t class_of(const struct pfs_machine *machine)
-{
-	uint64_t sum = 0;
-	uint32_t local[6] = { 0 }; /* by actor: a buffer drains in an order of its own */
-	static uint32_t place[4096];
-	for (uint32_t step = 0; step < machine->run.step_count; step++) {
-		const struct pfs_step *at = &machine->trace.steps[step];
-		uint32_t actor = machine->run.schedule[step];
-		place[step] = actor * 1000 + ++local[actor];
-		uint32_t wrote = at->source;
-		/* A thread cannot tell whether its own store was still in its buffer. */
-		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
-		    machine->trace.steps[wrote].operation.kind == PFS_SIM_DRAIN)
-			wrote = machine->trace.steps[wrote].source;
-		uint64_t source = wrote == PFS_STEP_NONE ? 0 : place[wrote];
-		uint64_t x = (place[step] * UINT64_C(100003) + source) * 2 + at->wrote;
-		x *= UINT64_C(0x9E3779B97F4A7C15);
-		sum += x ^ (x >> 29);
-	}
-	return sum;
-}
-
 static void litmus_finish(struct pfs_machine *machine, void *context)
 {
 	struct litmus *self = context;
@@ -70,15 +47,8 @@ static void litmus_finish(struct pfs_machine *machine, void *context)
 	self->met += met;
 	if (met && self->outcome_fails)
 		pfs_machine_fail("the outcome looked for");
-	if (!self->keep_classes)
-		return;
-	uint64_t class = class_of(machine);
-	for (uint32_t i = 0; i < self->class_count; i++) {
-		if (self->classes[i] == class)
-			return;
-	}
-	if (self->class_count < sizeof(self->classes) / sizeof(self->classes[0]))
-		self->classes[self->class_count++] = class;
+	if (self->keep_classes)
+		pfs_classes_add(&self->classes, machine);
 }
 
 static const struct pfs_scenario litmus_scenario = {
@@ -98,7 +68,7 @@ static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_
 	litmus.bodies[0] = a, litmus.bodies[1] = b, litmus.bodies[2] = c;
 	litmus.outcome = outcome;
 	litmus.met = 0;
-	litmus.class_count = 0;
+	pfs_classes_clear(&litmus.classes);
 	machine->setup.tracing = litmus.keep_classes;
 	(void)pfs_search(machine, &litmus_scenario, &options, &result);
 	pfs_machine_destroy(machine);
@@ -230,14 +200,14 @@ static void test_reduction(const struct pfs_memory_model *model, void (*a)(void 
 	litmus.keep_classes = true;
 	(void)count_met(model, PFS_SEARCH_NAIVE, a, b, c, NULL);
 	uint64_t naive = result.executions;
-	uint32_t classes = litmus.class_count;
+	uint32_t classes = litmus.classes.table.count;
 	bool complete = result.complete;
 	(void)count_met(model, PFS_SEARCH_SLEEP, a, b, c, NULL);
 	(void)printf("%-24s naive %8llu executions, sleep sets %6llu (%llu cut), classes %u, %u\n",
 		     name, (unsigned long long)naive, (unsigned long long)result.executions,
-		     (unsigned long long)result.redundant, classes, litmus.class_count);
+		     (unsigned long long)result.redundant, classes, litmus.classes.table.count);
 	pfs_expect(complete && result.complete, "both searches end");
-	pfs_expect(litmus.class_count == classes, "sleep sets meet every class");
+	pfs_expect(litmus.classes.table.count == classes, "sleep sets meet every class");
 	pfs_expect(result.executions <= naive, "sleep sets do not execute more");
 	litmus.keep_classes = false;
 }
