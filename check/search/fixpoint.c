@@ -140,10 +140,7 @@ static uint32_t lesson(struct pfs_fixpoint *self, const struct pfs_machine *mach
 	    pfs_random_below(&self->random, STAYS) < stay &&
 	    machine->threads[machine->run.last_actor.thread]->pending.kind != PFS_SIM_CHOOSE)
 		return last;
-	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
-	while (skipped-- != 0)
-		enabled &= enabled - 1;
-	return (uint32_t)__builtin_ctzll(enabled);
+	return pfs_states_draw(&self->random, enabled);
 }
 
 /* ---- states ---- */

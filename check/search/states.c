@@ -137,10 +137,9 @@ uint64_t pfs_states_enabled(const struct pfs_machine *machine, bool *too_many)
 	return enabled;
 }
 
-/* A random one, while there is something to be learned. */
-static uint32_t lesson(struct pfs_states *self, uint64_t enabled)
+uint32_t pfs_states_draw(uint64_t *random, uint64_t enabled)
 {
-	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
+	uint32_t skipped = pfs_random_below(random, (uint32_t)__builtin_popcountll(enabled));
 	while (skipped-- != 0)
 		enabled &= enabled - 1;
 	return (uint32_t)__builtin_ctzll(enabled);
@@ -235,8 +234,8 @@ static uint32_t choose_number(struct pfs_states *self, struct pfs_machine *machi
 	uint64_t enabled = pfs_states_enabled(machine, &self->cut);
 	if (enabled == 0)
 		return PFS_ACTOR_NONE;
-	if (self->lessons < LESSONS)
-		return lesson(self, enabled);
+	if (self->lessons < LESSONS) /* there is something to be learned */
+		return pfs_states_draw(&self->random, enabled);
 	uint32_t calm = pfs_calm_of(&self->calm, machine, enabled);
 	if (calm != PFS_ACTOR_NONE)
 		return calm;
