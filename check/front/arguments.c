@@ -113,9 +113,9 @@ static int choose_search(struct pfs_check_arguments *self)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return pfs_check_refuse(self->search,
-					"no such search; choose from" PFS_SEARCH_NAMES_OF(
-						PFS_SEARCH_NOTHING));
+		return pfs_check_refuse(
+			self->search,
+			"no such search; choose from" PFS_SEARCH_NAMES_OF(PFS_SEARCH_NOTHING));
 	self->kind = (enum pfs_search_kind)kind;
 	if (pfs_search_is_by_states(self->kind))
 		return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE,
@@ -186,7 +186,8 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);
 	if (self->model == NULL)
-		return pfs_check_refuse(self->memory, "no such memory; choose from" PFS_MEMORY_NAMES);
+		return pfs_check_refuse(self->memory,
+					"no such memory; choose from" PFS_MEMORY_NAMES);
 	self->calls_known = strcmp(self->calls, "known") == 0;
 	if (!self->calls_known && strcmp(self->calls, "clock") != 0)
 		return pfs_check_refuse(self->calls,

@@ -280,15 +280,12 @@ int pfs_mutex_trylock(struct pfs_user_mutex *self)
 
 int pfs_mtx_timedlock(struct pfs_user_mutex *self)
 {
-	return lock_timed(self, PFS_CALL("mtx_timedlock")) == 0
-		       ? thrd_success
-		       : thrd_timedout;
+	return lock_timed(self, PFS_CALL("mtx_timedlock")) == 0 ? thrd_success : thrd_timedout;
 }
 
 int pfs_mtx_trylock(struct pfs_user_mutex *self)
 {
-	return try_lock(self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success
-										    : thrd_busy;
+	return try_lock(self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success : thrd_busy;
 }
 
 static void unlock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
@@ -329,7 +326,8 @@ int pfs_cond_destroy(struct pfs_user_condition *self)
 }
 
 /* false: it ended spuriously. */
-static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mutex, const struct pfs_sim_place *place)
+static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mutex,
+		    const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	if (!pfs_call_runs()) {
@@ -354,8 +352,7 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 
 int pfs_cond_wait(struct pfs_user_condition *self, struct pfs_user_mutex *mutex)
 {
-	(void)wait_on(self, mutex,
-		      PFS_CALL("pthread_cond_wait"));
+	(void)wait_on(self, mutex, PFS_CALL("pthread_cond_wait"));
 	return 0;
 }
 
@@ -365,8 +362,7 @@ static bool wait_timed(struct pfs_user_condition *self, struct pfs_user_mutex *m
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	thread->has_limit = true;
-	bool woken = wait_on(self, mutex,
-			     place);
+	bool woken = wait_on(self, mutex, place);
 	thread->has_limit = false;
 	if (!woken)
 		pfs_clock_pass_limit();

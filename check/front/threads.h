@@ -23,8 +23,8 @@ int pfs_user_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
 
-/* In place of the program's pthread_mutex_t and pthread_cond_t. Arguments that are not read are left
- * out. */
+/* In place of the program's pthread_mutex_t and pthread_cond_t. Arguments that are not read are
+ * left out. */
 struct pfs_user_mutex;
 struct pfs_user_condition;
 

@@ -212,10 +212,10 @@ void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int orde
 	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
 }
 
-#define CHANGE_WIDE(name, kind, operand)                                                         \
-	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order)  \
-	{                                                                                        \
-		return change_wide((kind), address, (operand), order, HERE);                     \
+#define CHANGE_WIDE(name, kind, operand)                                                        \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order) \
+	{                                                                                       \
+		return change_wide((kind), address, (operand), order, HERE);                    \
 	}
 CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
 CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)

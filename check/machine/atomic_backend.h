@@ -42,9 +42,9 @@
 #define PFS_SIM_UNSEEN __attribute__((no_sanitize("thread")))
 #define PFS_SIM_RAW(object) (*(volatile PFS_SIM_TYPE(object) *)(uintptr_t)(object))
 
-#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                        \
-	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change(PFS_SIM_##kind, PFS_SIM_AT(object),   \
-							 PFS_SIM_BITS(object, value),          \
+#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                      \
+	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change(PFS_SIM_##kind, PFS_SIM_AT(object), \
+							 PFS_SIM_BITS(object, value),        \
 							 PFS_SIM_##order, PFS_SIM_PLACE(#object)))
 #define pfs_exchange_relaxed(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, RELAXED)
 #define pfs_exchange_acquire(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, ACQUIRE)

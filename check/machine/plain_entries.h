@@ -21,16 +21,16 @@
 	{                                                                    \
 		PFS_PLAIN_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
 	}
-#define PFS_PLAIN_ENTRIES(size)                                             \
-	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                     \
-	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                     \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)           \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)           \
-	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)                \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)      \
-	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)            \
-	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)            \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_read##size, size, false)  \
+#define PFS_PLAIN_ENTRIES(size)                                            \
+	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                    \
+	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                    \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)          \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)          \
+	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)               \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)     \
+	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)           \
+	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)           \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_read##size, size, false) \
 	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_write##size, size, true)
 PFS_PLAIN_ENTRIES(1)
 PFS_PLAIN_ENTRIES(2)

@@ -5,10 +5,7 @@
 
 static int told;
 
-static void nothing(void *argument)
-{
-
-}
+static void nothing(void *argument) {}
 
 static void at_rest(void *argument)
 {

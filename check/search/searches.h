@@ -5,8 +5,8 @@
 #define PFS_SEARCH_SEARCHES_H
 
 /* PFS_SEARCH_KIND; NAME, as in pfs_method_NAME of a file method_*.c; what --help says of it.
- * Those BY_STATES are not for user programs: states do not include what libraries hold outside memory
- * and stacks. */
+ * Those BY_STATES are not for user programs: states do not include what libraries hold outside
+ * memory and stacks. */
 /* clang-format off */
 #define PFS_SEARCH_LIST(SEARCH, BY_STATES) \
 	SEARCH(DPOR, dpor, "source sets") \

@@ -49,8 +49,7 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 	struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME[:CALLS,...]", &arguments->scenario,
 				"which, and with which calls of each thread"),
-		PFS_TEXT_OPTION("memory", "M", &arguments->memory,
-				PFS_MEMORY_HELP "default sc"),
+		PFS_TEXT_OPTION("memory", "M", &arguments->memory, PFS_MEMORY_HELP "default sc"),
 		PFS_TEXT_OPTION("search", "K", &arguments->search,
 				"exhaustive, states, rotate, ... as pfs-sim explore"),
 		PFS_NUMBER_OPTION("preemptions", "N", &arguments->preemptions, 0, 1000,

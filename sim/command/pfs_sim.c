@@ -66,8 +66,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 			      arguments->scenario, arguments->policy, why);
 	const struct pfs_memory_model *model = pfs_memory_model_of(arguments->memory);
 	if (model == NULL)
-		return refuse("--memory '%.80s': choose from" PFS_MEMORY_NAMES,
-			      arguments->memory);
+		return refuse("--memory '%.80s': choose from" PFS_MEMORY_NAMES, arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
 		return refuse("--threads %llu: scenario %s is for at most %u",
 			      (unsigned long long)arguments->threads, arguments->scenario,

@@ -7,9 +7,7 @@
 #include "check/search/jobs.h"
 
 #define POLICY(self) PFS_TEXT_OPTION("policy", "P", &(self)->policy, "a policy (pfs-sim list)")
-#define MEMORY(self)                                    \
-	PFS_TEXT_OPTION("memory", "M", &(self)->memory, \
-			PFS_MEMORY_HELP "default sc")
+#define MEMORY(self) PFS_TEXT_OPTION("memory", "M", &(self)->memory, PFS_MEMORY_HELP "default sc")
 #define EXECUTIONS(self)                                                         \
 	PFS_NUMBER_OPTION("executions", "N", &(self)->executions, 0, UINT64_MAX, \
 			  "stop after N executions; 0: no limit")
