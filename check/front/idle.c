@@ -41,7 +41,8 @@ static void give_up(const struct pfs_machine *machine)
 		(void)fflush(stdout);
 	(void)pfs_command_refuse(
 		"pfs-check", PFS_EXIT_WRONG_USE,
-		"%s: %s sleeps in a call that is not modelled, after its operation at %s:%d",
+		"%s: %s sleeps in a call that is not modelled, after its operation at %s:%d: leave "
+		"the call out of the scenario",
 		idle.program, who, last != NULL ? pfs_trace_base_name(last->file) : "its start",
 		last != NULL ? last->line : 0);
 	pfs_compile_end();

@@ -38,7 +38,7 @@ static int end(const uint32_t *word, size_t bytes, const char *what, const void 
 {
 	pfs_user_plain(word, bytes, true, code);
 	if (*word != 0)
-		pfs_machine_fail("%s: it is in use", what);
+		pfs_machine_fail("%s: it is still in use", what);
 	return 0;
 }
 
@@ -209,7 +209,8 @@ static bool take(uint32_t *word, enum how how, const struct pfs_sim_place *place
 	uint64_t seen = pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
 	if (seen == 0 && !pfs_call_runs()) {
 		if (how == HOW_WAIT)
-			pfs_machine_fail("sem_wait where no other thread runs");
+			pfs_machine_fail("sem_wait in the set-up or final check, where no other "
+					 "thread runs: wait in a thread");
 		return false;
 	}
 	for (;;) {
@@ -313,7 +314,8 @@ int pfs_barrier_wait(struct pfs_barrier *self)
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_wait");
 	if (!pfs_call_runs()) {
 		if (self->total > 1)
-			pfs_machine_fail("pthread_barrier_wait where no other thread runs");
+			pfs_machine_fail("pthread_barrier_wait in the set-up or final check, where "
+					 "no other thread runs: wait in a thread");
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	uint64_t generation = pfs_call_act(PFS_SIM_LOAD, &self->generation, 0, PFS_SIM_RELAXED,

@@ -185,13 +185,13 @@ static void user_assert_fail(const char *text, const char *file, unsigned line,
 
 static void user_abort(void)
 {
-	pfs_machine_fail("abort was called, at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
+	pfs_machine_fail("abort was called at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
 	abort();
 }
 
 static void user_exit(int status)
 {
-	pfs_machine_fail("exit(%d) was called, at %s:%d", status, place_of(HERE)->file,
+	pfs_machine_fail("exit(%d) was called at %s:%d", status, place_of(HERE)->file,
 			 place_of(HERE)->line);
 	_exit(status);
 }

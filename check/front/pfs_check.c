@@ -312,7 +312,10 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 			continue;
 		}
 		if (result.refusal != NULL)
-			return refuse(arguments->search, result.refusal);
+			return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE,
+						  "--search %s does not support %s; try --search "
+						  "exhaustive",
+						  arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
 		pfs_outcomes_print(said);
 		if (fine)

@@ -124,16 +124,23 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 {
 	uint64_t at = (uint64_t)id - 1;
-	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
-	    pfs_user.threads[at].is_joined) {
-		pfs_machine_fail(
-			"pthread_join: not a joinable thread (never created, or already joined)");
+	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken) {
+		pfs_machine_fail("%s: no such thread: pass what pthread_create or thrd_create "
+				 "stored",
+				 place->function);
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (thread->is_joined) {
+		pfs_machine_fail("%s: thread %u was already joined: join it once", place->function,
+				 thread->id);
+		return ESRCH;
+	}
 	if (!pfs_call_runs() && thread->ended == 0)
-		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet: "
-				 "call it in a thread of pfs_check_thread");
+		pfs_machine_fail(
+			"%s in the set-up, where no thread runs yet: call it in a thread of "
+			"pfs_check_thread",
+			place->function);
 	thread->is_joined = true;
 	if (pfs_call_runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, place);
@@ -208,7 +215,7 @@ int pfs_mutex_destroy(struct pfs_user_mutex *self)
 {
 	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
 	if (self->word != 0)
-		pfs_machine_fail("pthread_mutex_destroy of a mutex that is locked");
+		pfs_machine_fail("pthread_mutex_destroy: the mutex is still locked");
 	return 0;
 }
 
@@ -321,7 +328,8 @@ int pfs_cond_destroy(struct pfs_user_condition *self)
 {
 	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
 	if (self->count != 0)
-		pfs_machine_fail("pthread_cond_destroy while threads wait");
+		pfs_machine_fail("pthread_cond_destroy: %u threads still wait for the condition",
+				 self->count);
 	return 0;
 }
 
@@ -331,14 +339,18 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	if (!pfs_call_runs()) {
-		pfs_machine_fail("%s where no other thread runs", place->function);
+		pfs_machine_fail("%s in the set-up or final check, where no other thread runs: "
+				 "wait in a thread",
+				 place->function);
 		return true;
 	}
 	bool wakes = pfs_user_fails();
 	if (!wakes) {
 		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 		if (self->count == WAITERS_MAX)
-			pfs_machine_fail("more than %u threads wait", WAITERS_MAX);
+			pfs_machine_fail("%s: more than %u threads wait for one condition: start "
+					 "fewer",
+					 place->function, WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
 		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
 		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);

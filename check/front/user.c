@@ -73,7 +73,9 @@ void pfs_user_arrive(void)
 struct pfs_user_thread *pfs_user_add(void)
 {
 	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
-		pfs_machine_fail("more than %u threads", PFS_USER_THREADS_MAX);
+		pfs_machine_fail("the scenario starts more than %u threads, the most that "
+				 "pfs-check runs: start fewer",
+				 PFS_USER_THREADS_MAX);
 		return NULL;
 	}
 	struct pfs_user_thread *self = &pfs_user.threads[pfs_user.thread_count];

@@ -17,7 +17,7 @@ static void add(struct pfs_image *self, void *at, size_t bytes, bool tells, uint
 {
 	uint32_t words = (uint32_t)((bytes + 7) / 8);
 	if (self->region_count == PFS_IMAGE_REGIONS_MAX || (uintptr_t)at % 8 != 0) {
-		self->refusal = "that many memory regions";
+		self->refusal = "so many memory regions";
 		return;
 	}
 	self->regions[self->region_count++] =
@@ -97,7 +97,7 @@ static void widen(struct pfs_image *self, const void *at, size_t used_bytes)
 	struct pfs_image_region *region = region_of(self, at);
 	uint32_t words = (uint32_t)((used_bytes + 7) / 8);
 	if (words > region->words) {
-		self->refusal = "that much memory allocated during the search";
+		self->refusal = "so much memory allocated during the search";
 		return;
 	}
 	if (words > region->live)
@@ -199,7 +199,7 @@ void pfs_image_settle(struct pfs_image *self, uint32_t thread)
 	if (own->state == PFS_VTHREAD_FINISHED)
 		pointer = stack + STACK_BYTES;
 	if (pointer < stack + STACK_BYTES / 8)
-		self->refusal = "stacks of that depth";
+		self->refusal = "such deep stacks";
 	else
 		memset(stack, 0, (size_t)(pointer - stack));
 }

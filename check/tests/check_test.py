@@ -88,7 +88,7 @@ CALLS = {
     "unsaid_misused": "found: a call without a specification: ",
     "nested_misused": "found: call of INSERT inside a call of HAS, which has not returned: ",
     "many_misused": "found: more than 64 calls of a specification in one execution",
-    "large_misused": "found: pfs_check_specification: a state of 4097 bytes; at most 4096",
+    "large_misused": "found: pfs_check_specification: the state has 4097 bytes, the most is 4096",
 }
 RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
        r"thread . reads at .*\(ring\.cc?:\d+\)"

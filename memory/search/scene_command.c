@@ -141,7 +141,7 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	const char *error = pfs_jobs_search(machine, &self->scenario, &options,
 					    (uint32_t)arguments->jobs, &sums, &result);
 	if (error != NULL || result.refusal != NULL)
-		return refuse(self, "--search: it can't do",
+		return refuse(self, "--search does not support",
 			      error != NULL ? error : result.refusal);
 	report(self, arguments, &options, &result);
 	if (arguments->weaken != NULL)

@@ -225,8 +225,8 @@ static int explore(int argc, char **argv)
 	if (error != NULL)
 		return refuse("%s", error) - 1;
 	if (result->refusal != NULL)
-		return refuse("--search %s can't do %s; try --search exhaustive", arguments.search,
-			      result->refusal);
+		return refuse("--search %s does not support %s; try --search exhaustive",
+			      arguments.search, result->refusal);
 	bool fine = !result->failed;
 	bool unchecked = fine && result->executions == result->incomplete;
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
