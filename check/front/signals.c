@@ -38,13 +38,17 @@ static void on_fault(int signal_number)
 	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
 }
 
+bool pfs_check_timer_start(int timer, double tick)
+{
+	struct itimerval value = { .it_interval = { .tv_sec = (time_t)tick } };
+	value.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
+	value.it_value = value.it_interval;
+	return setitimer(timer, &value, NULL) == 0;
+}
+
 static bool start(double patience)
 {
-	double tick = patience / TICKS;
-	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)tick } };
-	timer.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
-	timer.it_value = timer.it_interval;
-	return setitimer(ITIMER_VIRTUAL, &timer, NULL) == 0;
+	return pfs_check_timer_start(ITIMER_VIRTUAL, patience / TICKS);
 }
 
 static void on_tick(int signal_number)

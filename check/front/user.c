@@ -103,10 +103,8 @@ void pfs_user_fail(const char *what)
 		pfs_machine_fail("set-up or final check: %s", what);
 		return;
 	}
-	const struct pfs_sim_place *last = running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
-			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-			 last != NULL ? last->line : 0);
+	pfs_machine_fail("thread %u: %s, %s", running->id, what,
+			 pfs_trace_after(running->pending.place));
 }
 
 void pfs_user_fail_late(void)
