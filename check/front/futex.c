@@ -65,8 +65,7 @@ static long wait_for(uint32_t *word, uint32_t value, uint32_t bits, bool has_lim
 {
 	struct queue *self = &queues[QUEUE_OF(word)];
 	if (!pfs_call_runs())
-		pfs_machine_fail("futex wait in the set-up or final check, where no thread could "
-				 "wake it: wait in a thread");
+		pfs_call_fail_alone(place);
 	(void)pfs_call_act(PFS_SIM_LOCK, &self->lock, 0, PFS_SIM_ACQUIRE, place);
 	/* The kernel has a full barrier before it. */
 	if (pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_SEQ, place) != value) {

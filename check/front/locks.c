@@ -209,8 +209,7 @@ static bool take(uint32_t *word, enum how how, const struct pfs_sim_place *place
 	uint64_t seen = pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
 	if (seen == 0 && !pfs_call_runs()) {
 		if (how == HOW_WAIT)
-			pfs_machine_fail("sem_wait in the set-up or final check, where no other "
-					 "thread runs: wait in a thread");
+			pfs_call_fail_alone(place);
 		return false;
 	}
 	for (;;) {
@@ -314,8 +313,7 @@ int pfs_barrier_wait(struct pfs_barrier *self)
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_wait");
 	if (!pfs_call_runs()) {
 		if (self->total > 1)
-			pfs_machine_fail("pthread_barrier_wait in the set-up or final check, where "
-					 "no other thread runs: wait in a thread");
+			pfs_call_fail_alone(place);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	uint64_t generation = pfs_call_act(PFS_SIM_LOAD, &self->generation, 0, PFS_SIM_RELAXED,

@@ -339,9 +339,7 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	if (!pfs_call_runs()) {
-		pfs_machine_fail("%s in the set-up or final check, where no other thread runs: "
-				 "wait in a thread",
-				 place->function);
+		pfs_call_fail_alone(place);
 		return true;
 	}
 	bool wakes = pfs_user_fails();

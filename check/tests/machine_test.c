@@ -328,6 +328,14 @@ static void touch_gone_later(struct pfs_machine *machine, void *context)
 		*(volatile uint32_t *)(void *)block = 1;
 }
 
+/* Does the search find a failure with this text in its message? */
+static bool finds(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		  const struct pfs_search_options *options, const char *text)
+{
+	return !pfs_search(machine, scenario, options, &result) &&
+	       strstr(result.message, text) != NULL;
+}
+
 static void test_memory(void)
 {
 	const struct pfs_scenario scenario = { .name = "memory",
@@ -337,32 +345,27 @@ static void test_memory(void)
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	litmus.threads = 2;
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "data race") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "data race"),
 		   "an access that is not ordered with the page's end is found where it comes "
 		   "first");
 	machine->setup.watch = false;
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "given back") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "given back"),
 		   "an atomic access to a page given back is found");
 	for (int i = 0; i < 4; i++) {
 		litmus.bodies[i % 2] = look_behind, litmus.bodies[1 - i % 2] = give_back;
 		options.kind = i < 2 ? PFS_SEARCH_SLEEP : PFS_SEARCH_DPOR;
-		pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-				   strstr(result.message, "given back") != NULL,
+		pfs_expect(finds(machine, &scenario, &options, "given back"),
 			   "so is a load of its second half, whoever comes first");
 	}
 	litmus.bodies[0] = touch_plain, litmus.bodies[1] = give_back;
 	options.kind = PFS_SEARCH_NAIVE; /* the plain access is no step of its own */
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "given back") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "given back"),
 		   "a plain access to a page given back is found");
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
 	const struct pfs_scenario late = {
 		.name = "late", .setup = memory_setup, .finish = touch_gone, .context = &litmus
 	};
-	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
-			   strstr(result.message, "final check: plain access to a page") != NULL,
+	pfs_expect(finds(machine, &late, &options, "final check: plain access to a page"),
 		   "a bad access of the final check ends the execution, not the process");
 	const struct pfs_scenario later = { .name = "later",
 					    .setup = memory_setup,
