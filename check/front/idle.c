@@ -53,8 +53,7 @@ static void on_alarm(int signal_number)
 	const struct pfs_machine *machine = pfs_user.machine;
 	double processor = pfs_now_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	(void)signal_number;
-	bool is_of_program = machine != NULL && !pfs_places_are_asked() &&
-			     (machine->run.running != NULL || machine->aside.is_on);
+	bool is_of_program = pfs_user_runs() && !pfs_places_are_asked();
 	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) +
 		       (machine != NULL ? machine->run.step_count : 0);
 	bool slept = is_of_program && now == idle.seen &&

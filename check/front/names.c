@@ -23,12 +23,6 @@
 #define HERE __builtin_return_address(0)
 #define ALIGN_USUAL ((size_t)16)
 
-static bool is_aside_or_runs(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
-}
-
 static const struct pfs_sim_place *place_of(const void *code)
 {
 	const void *own;
@@ -39,7 +33,7 @@ static const struct pfs_sim_place *place_of(const void *code)
 
 static void *take(size_t align, size_t size, const void *code)
 {
-	if (!is_aside_or_runs())
+	if (!pfs_user_runs())
 		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
 	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,

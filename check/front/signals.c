@@ -25,15 +25,9 @@ static const char *name_of(int signal_number)
 	}
 }
 
-static bool is_of_program(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
-}
-
 static void on_fault(int signal_number)
 {
-	if (is_of_program())
+	if (pfs_user_runs())
 		pfs_user_fail(name_of(signal_number));
 	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
 }
@@ -55,7 +49,7 @@ static void on_tick(int signal_number)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	(void)signal_number;
-	if (!is_of_program())
+	if (!pfs_user_runs())
 		return;
 	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->run.step_count;
 	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
