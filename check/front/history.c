@@ -12,7 +12,7 @@
 
 #define REFUSED_SHOWN 4u
 
-/* Of a call, besides what is reported of it. */
+/* Of a call, in addition to its report. */
 struct times {
 	uint32_t stored; /* its thread's last buffered store, until that has left the buffer */
 	uint32_t epoch;  /* its thread's time when it returned */

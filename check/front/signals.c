@@ -59,7 +59,7 @@ static void on_tick(int signal_number)
 		/* It will happen again where the schedule is shortened and shown. */
 		(void)start(watch.patience / TICKS);
 	} else if (watch.ticks > TICKS) {
-		pfs_user_fail_late(); /* there is none: none of our code is active */
+		pfs_user_fail_late(); /* there was no plain access; none of our code is active */
 	}
 }
 

@@ -25,7 +25,7 @@ struct pfs_user_mutex {
 
 /* In place of a pthread_cond_t. */
 struct pfs_user_condition {
-	uint32_t word; /* the machine's mutex of what follows */
+	uint32_t word; /* the machine's mutex for the fields below */
 	uint32_t count;
 	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
 };
@@ -366,7 +366,7 @@ int pfs_cond_wait(struct pfs_user_condition *self, struct pfs_user_mutex *mutex)
 	return 0;
 }
 
-/* Its time limit is what may end it spuriously. */
+/* Only its time limit may end it spuriously. */
 static bool wait_timed(struct pfs_user_condition *self, struct pfs_user_mutex *mutex,
 		       const struct pfs_sim_place *place)
 {

@@ -174,7 +174,7 @@ static bool turns_in_circles(const struct pfs_user_thread *self)
 	return false;
 }
 
-/* Nothing was changed: true also for a test-and-set of what is set. */
+/* Nothing was changed: true also for a test-and-set of a word that is set. */
 static bool only_looked(const struct pfs_user_thread *self,
 			const struct pfs_sim_operation *operation, uint64_t seen)
 {

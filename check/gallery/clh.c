@@ -1,11 +1,11 @@
 /*
- * clh.c - the queue lock of T. S. Craig, 1993, and of A. Landin and E. Hagersten, 1994: each waits
- * at the flag of who came before, and leaves with that one's link for the next time. Two threads,
- * of which one enters twice.
+ * clh.c - the queue lock of T. S. Craig, 1993, and of A. Landin and E. Hagersten, 1994: each
+ * thread waits for its predecessor's flag, and leaves with the predecessor's link for its next
+ * entry. Two threads, one of which enters twice.
  *
  * BUG 1: the lock is handed on relaxed.
- * BUG 2: who leaves keeps its own link: entering again, it lowers the flag that says the lock is
- *        free before the other has seen it, and each waits for the other.
+ * BUG 2: a thread that leaves keeps its own link. When it enters again, it withdraws the flag that
+ *        says "free" before the other thread has seen it, and each waits for the other.
  */
 #include <stdatomic.h>
 
@@ -42,7 +42,7 @@ static void leave(int me)
 	struct place *place = &places[me];
 	struct link *own = place->own;
 #if BUG != 2
-	place->own = place->before; /* nobody looks at it any more */
+	place->own = place->before; /* no other thread reads it any more */
 #endif
 	atomic_store_explicit(&own->waits, 0, HAND_ON);
 }

@@ -3,7 +3,8 @@
  * own. Two threads.
  *
  * BUG 1: the lock is handed on relaxed.
- * BUG 2: who leaves does not wait for one that has come but is not linked yet: it is never woken.
+ * BUG 2: a thread that leaves does not wait for a successor that has arrived but is not linked yet:
+ *        the successor is never woken.
  */
 #include <stdatomic.h>
 #include <stddef.h>

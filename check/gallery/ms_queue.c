@@ -4,8 +4,8 @@
  *
  * Once more with its calls, which must be those of a queue.
  *
- * BUG 1: an element is linked relaxed: who takes it does not see its value.
- * BUG 2: it is given back by who takes it.
+ * BUG 1: an element is linked relaxed: the thread that takes it does not see its value.
+ * BUG 2: the thread that takes an element frees it.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

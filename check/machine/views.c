@@ -60,7 +60,7 @@ static void widen_threads(struct pfs_views *self, uint32_t count)
 	}
 }
 
-/* Insert a message after the one at position `behind`; UINT32_MAX: as the first. */
+/* Insert a message after position `behind`; UINT32_MAX: as the first. */
 static uint32_t insert(struct pfs_location *location, uint32_t behind,
 		       const struct pfs_view_message *message)
 {

@@ -24,7 +24,7 @@ static int64_t register_step(void *state, int operation, int64_t argument, int64
 	return 0;
 }
 
-/* The words come one after the other, and so does who reads them. */
+/* The words are written one after the other, and read one after the other. */
 static int write_both(int value)
 {
 	atomic_store(&high, value);
@@ -82,7 +82,7 @@ PFS_CHECK_SCENARIO(word)
 	pfs_check_thread(load_twice, 0);
 }
 
-/* Who knows that a call has begun does not know that it has ended. */
+/* To know that a call has begun is not to know that it has ended. */
 static void tell_and_store(void *argument)
 {
 	pfs_check_call(WRITE, 1);
@@ -105,7 +105,7 @@ PFS_CHECK_SCENARIO(told)
 	pfs_check_thread(be_told_and_load, 0);
 }
 
-/* ---- two words: who stores one and loads the other ---- */
+/* ---- two words: each thread stores one and loads the other ---- */
 
 static int64_t words_step(void *state, int operation, int64_t argument, int64_t result)
 {
@@ -126,7 +126,7 @@ static void store_and_load(void *argument)
 			   atomic_load_explicit(other, memory_order_acquire));
 }
 
-/* By the clock and memory, who begins later is told of the store that ended. */
+/* By the clock, a call that begins later must see the store of a call that has ended. */
 PFS_CHECK_SCENARIO(buffering)
 {
 	const int64_t none[2] = { 0, 0 };

@@ -30,7 +30,7 @@ static long wake(atomic_uint *at, int count)
 static void count_locked(void *argument)
 {
 	unsigned seen = 0;
-	const unsigned waits = argument == NULL ? 2 : 1; /* 1: nobody is told that one waits */
+	const unsigned waits = argument == NULL ? 2 : 1; /* 1: hides that a thread waits */
 	if (!atomic_compare_exchange_strong(&lock_word, &seen, 1)) {
 		if (seen != waits)
 			seen = atomic_exchange(&lock_word, waits);
@@ -144,7 +144,7 @@ PFS_CHECK_SCENARIO(other_bits)
 	pfs_check_thread(tell_bits, &word);
 }
 
-/* It gives up, and so needs nobody; the other says what it found. */
+/* It gives up, so no other thread has to wake it. */
 static void await_a_while(void *argument)
 {
 	const struct timespec soon = { .tv_sec = 1 };

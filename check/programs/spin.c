@@ -1,6 +1,6 @@
 /*
- * spin.c - locks that write while they wait: a test-and-set of what is set changes nothing, so that
- * such a loop waits for a change, as one does that looks.
+ * spin.c - locks that write while they wait: a test-and-set of a word that is already set changes
+ * nothing, so such a loop waits for a change, as a loop of loads does.
  */
 #include <stdatomic.h>
 
@@ -34,7 +34,7 @@ static void by_or(void *argument)
 	atomic_fetch_and_explicit(&word, ~4, memory_order_release);
 }
 
-/* The mistake: who locks next may not see what was guarded. */
+/* The mistake: the next owner may not see the guarded data. */
 static void by_relaxed(void *argument)
 {
 	while (atomic_exchange_explicit(&word, 1, memory_order_acquire) != 0)

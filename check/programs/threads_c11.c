@@ -140,7 +140,7 @@ PFS_CHECK_SCENARIO(keys_lost)
 	pfs_check_thread(keep_own, NULL);
 }
 
-/* A destructor that gives its key a value again is called again, and not for ever. */
+/* A destructor that gives its key a value again is called again, but not forever. */
 static void again(void *block)
 {
 	if (atomic_fetch_add(&ended, 1) == 0)

@@ -14,7 +14,7 @@
 #include "check/machine/trace.h"
 
 /*
- * What a search executes again and again. setup makes the containers and spawns the threads;
+ * What a search executes repeatedly. setup makes the containers and spawns the threads;
  * finish checks the final state and destroys them, and is called only after an execution that
  * ended PFS_END_DONE. Both, and the threads' bodies, report failures by pfs_machine_fail.
  */
@@ -39,7 +39,7 @@ struct pfs_scenario {
 	/* For a search to a fixpoint, which needs a keep that puts the same places each time: how
 	 * to compare the words of a state (image.h); NULL: as they are. */
 	const struct pfs_normal *normal;
-	bool is_endless; /* its threads loop for ever: only for a search to a fixpoint */
+	bool is_endless; /* its threads loop forever: only for a search to a fixpoint */
 	/* Optional: called in a forked process, which continues the search; see jobs.h. */
 	void (*forked)(void *context);
 	/* Optional; with it a search goes back by snapshots (rewind.h). Called between two steps:
@@ -70,17 +70,17 @@ struct pfs_search_options {
 
 struct pfs_search_result {
 	uint64_t executions;
-	uint64_t redundant;  /* of these: only repeated a class */
-	uint64_t incomplete; /* of these: met the bound on steps; never counted as passed */
+	uint64_t redundant;  /* of these, those that repeated a class */
+	uint64_t incomplete; /* of these, those that met the bound on steps; not passed */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
-	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not continued from, if it was cut */
+	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not explored, if it was cut */
 	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: the maximum */
 	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
 	bool complete;         /* exhaustive, and cut only by bounds of the options */
 	bool stopped;          /* by a bound of the options on executions or seconds */
 	bool bounded;          /* preemption_max or append_only left schedules out */
-	const char *refusal;   /* not NULL: why this search cannot be used; nothing is known */
+	const char *refusal;   /* not NULL: what this search does not support; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES];
@@ -107,30 +107,30 @@ bool pfs_search_is_by_states(enum pfs_search_kind kind);
  * Returns   true if none failed; *result says what was done, and if complete is false, that
  *           more schedules exist.
  * Errors    none besides.
- * Progress  blocking: until a bound of the options, or for ever.
+ * Progress  blocking: until a bound of the options, or forever.
  * Order     none.
  */
 bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		const struct pfs_search_options *options, struct pfs_search_result *result);
 
 /*
- * pfs_search_part - as pfs_search, for one part of a search other than PFS_SEARCH_ALL; see part.h.
+ * pfs_search_part - like pfs_search, for one part of a search other than PFS_SEARCH_ALL; see part.h.
  *
  * Returns   true if none failed. *rest: what is left of the part, if it was too large; complete
  *           then says that nothing was cut so far.
  * Errors    none besides.
- * Progress  blocking: until a bound of the options or of the part, or for ever.
+ * Progress  blocking: until a bound of the options or of the part, or forever.
  * Order     none.
  */
 bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest);
 
-/* How much was searched, in a few words, valid until the next call. */
+/* How much was searched, in a few words; valid until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
 
-/* true: the end and message are of the same failure: the same words, whatever the numbers. */
+/* true: it is the same failure: the same end, and a message that differs in numbers only. */
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
 			const char *message);
 

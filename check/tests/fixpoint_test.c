@@ -235,7 +235,7 @@ static void spin(void)
 	pfs_expect(result.complete && !result.failed, "also alone");
 }
 
-/* ---- no thread is delayed for ever ---- */
+/* ---- no thread is delayed forever ---- */
 
 PFS_BODY(calm_for_ever)
 {

@@ -2,7 +2,7 @@
  * mcs_test.c - random searches with views put a write before an existing newer one: the lost
  * wake-up of an MCS lock whose swap of the tail does not release. The next thread may then store
  * its link, in modification order, before the owner's own store that cleared it; the owner waits
- * for ever for a link that is no longer the last value.
+ * forever for a link that is no longer the last value.
  * Source: J. Mellor-Crummey, M. Scott, ACM TOCS 9(1), 1991.
  */
 #include <stdio.h>

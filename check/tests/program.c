@@ -40,7 +40,7 @@ static void note(void *cell, uint64_t operand)
 			     PFS_SIM_PLACE("note"));
 }
 
-/* Until it has the wanted value, or some reads of it, and of the other, were in vain. */
+/* Until it has the wanted value, or a few reads of it, and of the other word, have not shown it. */
 static uint64_t spin_on(_Atomic(uint32_t) *slot, const struct pfs_program_op *op)
 {
 	static const struct pfs_sim_place place = { "random", "spin", "spin", 0 };
