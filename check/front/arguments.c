@@ -54,8 +54,8 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"up to N spurious failures of weak compare-and-swaps and spurious wakeups "
 			"in each execution, 0 to 4; default 1"),
 		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 16,
-			"a loop that has read the same values N times waits until one changes, 0 to "
-			"16; 0: never; default 3"),
+			"a loop that has read the same values N times waits until one changes, 0 "
+			"to 16; 0: never; default 3"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX,
 			"stop after N executions; default 0: no limit"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "time limit; default 60"),

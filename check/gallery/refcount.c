@@ -5,7 +5,7 @@
  *
  * BUG 1: the decrement is relaxed: other threads may still be reading the freed object.
  * BUG 2: the last reference is dropped without acquire.
- * BUG 3: the count is read again to see which thread was last: two free the object, or read it freed.
+ * BUG 3: the count is read again to find the last thread: two free it, or one reads it freed.
  * BUG 4: a reference is taken by a load and a store.
  */
 #include <stdatomic.h>

@@ -114,7 +114,7 @@ bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario
 		const struct pfs_search_options *options, struct pfs_search_result *result);
 
 /*
- * pfs_search_part - like pfs_search, for one part of a search other than PFS_SEARCH_ALL; see part.h.
+ * pfs_search_part - like pfs_search, for one part of a search, not of PFS_SEARCH_ALL; see part.h.
  *
  * Returns   true if none failed. *rest: what is left of the part, if it was too large; complete
  *           then says that nothing was cut so far.
