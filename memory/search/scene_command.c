@@ -37,8 +37,8 @@ bool pfs_scene_calls_of(const char *text, uint32_t id, char *calls)
 static int refuse(const struct pfs_scene_command *self, const char *what, const char *text)
 {
 	return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
-				  "%s '%.200s': no such thing here; %s --help says what there is",
-				  what, text, self->program);
+				  "%s '%.200s': not found; see %s --help", what, text,
+				  self->program);
 }
 
 /* PFS_GO_ON, or the exit status. */
@@ -140,9 +140,12 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	*self->machine = machine;
 	const char *error = pfs_jobs_search(machine, &self->scenario, &options,
 					    (uint32_t)arguments->jobs, &sums, &result);
-	if (error != NULL || result.refusal != NULL)
-		return refuse(self, "--search does not support",
-			      error != NULL ? error : result.refusal);
+	if (error != NULL)
+		return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE, "--jobs: %s", error);
+	if (result.refusal != NULL)
+		return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
+					  "--search %s does not support %s; choose another",
+					  arguments->search, result.refusal);
 	report(self, arguments, &options, &result);
 	if (arguments->weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments->weaken,
