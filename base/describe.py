@@ -36,19 +36,17 @@ POLICIES = "$(\"$1\" --list-policies 2>/dev/null | awk '{ print $1 }')"
 SEEN = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }')"
 SCENARIOS = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { s = 1; next } s { print $1 }')"
 WORKLOADS = "$(%s --list-workloads 2>/dev/null | awk '{ print $1 }')"
-SEARCHES = "exhaustive dpor sleep states bounded naive random pct pos urw slow rotate"
 # "PROGRAM COMMAND --option" or "PROGRAM --option": words that may follow.
 VALUES = {
-    "pfs-check --memory": "sc tso views", "pfs-check --calls": "clock known",
+    "pfs-check --calls": "clock known",
     "pfs-bench --policies": POLICIES, "pfs-bench --workloads": WORKLOADS % '"$1"',
     "pfs-bench --apis": "inlined public cxx", "pfs-bench --layout": LAYOUTS,
     "pfs-bench --placements": "none compact scatter",
     "pfs-bench --memory": "first-touch local interleave",
     "pfs-bench --page-memory": "fresh touched", "pfs-bench --peer": "jemalloc mimalloc",
     "pfs-sim --policy": SEEN, "pfs-sim --policies": SEEN, "pfs-sim --scenario": SCENARIOS,
-    "pfs-sim --layout": LAYOUTS, "pfs-sim --search": SEARCHES,
+    "pfs-sim --layout": LAYOUTS,
     "pfs-sim --workload": WORKLOADS % "pfs-bench",
-    "pfs-sim --memory": "sc tso views", "pfs-sim progress --memory": "sc tso",
     "pfs-sim run --memory": "first-touch local interleave", "pfs-sim --format": "text json",
     "pfs-sim --placement": "compact scatter",
     "pfs-sim --preset": "two-socket desktop epyc graviton",
@@ -143,9 +141,13 @@ def value_case(name, commands):
     """The cases of values, the narrower first."""
     lines, files = [], set()
     for text in commands:
-        for _, option, value, _ in text.options:
+        command = text.usage.split(" ")[1] if len(commands) > 1 else ""
+        for _, option, value, said in text.options:
+            listed = re.findall(r"(?:^|; )([\w-]+) \([^)]*\)(?=; )", said)
             if value == "on|off":
                 lines.append((f'*" --{option}"', "on off"))
+            elif listed and said.startswith(listed[0]):  # "NAME (what it is); NAME (...); ..."
+                lines.append((f'"{command} --{option}"', " ".join(listed)))
             elif value in ("FILE", "PAGE"):
                 files.add(option)
     for key, words in VALUES.items():

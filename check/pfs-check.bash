@@ -10,7 +10,8 @@ _pfs_check_options() {
 _pfs_check_values() {
 	local words
 	case "$2 $3" in
-	*" --memory") words="sc tso views" ;;
+	" --memory") words="sc tso views" ;;
+	" --search") words="exhaustive dpor optimal sleep bounded naive random pct pos urw slow rotate" ;;
 	*" --calls") words="clock known" ;;
 	*) return 1 ;;
 	esac

@@ -20,6 +20,9 @@ _pfs_sim_options() {
 _pfs_sim_values() {
 	local words
 	case "$2 $3" in
+	"explore --memory") words="sc tso views" ;;
+	"explore --search") words="exhaustive dpor optimal sleep states fixpoint bounded naive random pct pos urw slow rotate" ;;
+	"check --memory") words="sc tso views" ;;
 	"progress --memory") words="sc tso" ;;
 	"run --memory") words="first-touch local interleave" ;;
 	*" --full-flags") words="on off" ;;
@@ -28,9 +31,7 @@ _pfs_sim_values() {
 	*" --policies") words=$("$1" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }') ;;
 	*" --scenario") words=$("$1" list 2>/dev/null | awk '/^scenarios/ { s = 1; next } s { print $1 }') ;;
 	*" --layout") words="in-record side-by-side bare bare-words" ;;
-	*" --search") words="exhaustive dpor sleep states bounded naive random pct pos urw slow rotate" ;;
 	*" --workload") words=$(pfs-bench --list-workloads 2>/dev/null | awk '{ print $1 }') ;;
-	*" --memory") words="sc tso views" ;;
 	*" --format") words="text json" ;;
 	*" --placement") words="compact scatter" ;;
 	*" --preset") words="two-socket desktop epyc graviton" ;;

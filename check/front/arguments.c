@@ -12,6 +12,12 @@
 
 #define WORDS_MOST 1000 /* sources and flags */
 
+static int refuse_value(const char *option, const char *value, const char *why)
+{
+	return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE, "--%s '%.80s': %s", option,
+				  value, why);
+}
+
 int pfs_check_refuse(const char *what, const char *why)
 {
 	return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
@@ -35,22 +41,21 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 	const struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME", &self->scenario, "one of the program's "
 				"scenarios; default: all"),
-		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc, tso (store buffers) or views "
-				"(C11's orders); default views"),
-		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive, dpor, optimal, sleep, "
-				"bounded, naive, random, pct, pos, urw, slow or rotate, as in "
-				"pfs-sim; default exhaustive"),
+		PFS_TEXT_OPTION("memory", "M", &self->memory,
+				PFS_MEMORY_HELP "default views"),
+		PFS_TEXT_OPTION("search", "K", &self->search,
+				PFS_SEARCH_HELP_OF(PFS_SEARCH_NOTHING) "default exhaustive"),
 		PFS_TEXT_OPTION("calls", "K", &self->calls,
 			"order of a specification's calls: clock, or known: by happens-before, for "
 			"--memory views; default clock"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "every schedule "
 				  "of up to N preemptions (--search bounded)"),
-		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, 4,
+		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, PFS_USER_FAULTS_MAX,
 			"up to N spurious failures of weak compare-and-swaps and spurious wakeups "
 			"in each execution, 0 to 4; default 1"),
-		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, UINT64_MAX,
-			"a loop that has read the same values N times waits until one changes; 0: "
-			"never; default 3"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 16,
+			"a loop that has read the same values N times waits until one changes, 0 "
+			"to 16; 0: never; default 3"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX,
 			"stop after N executions; default 0: no limit"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "time limit; default 60"),
@@ -113,15 +118,16 @@ static int choose_search(struct pfs_check_arguments *self)
 	if (!bound)
 		self->preemptions = 2;
 	int kind = pfs_search_kind_of(self->search);
-	if (kind == (int)PFS_SEARCH_STATES)
-		return pfs_check_refuse(
-			"--search states",
-			"is not for user programs: the states do not include what their libraries "
-			"hold outside memory and stacks; leave it out");
 	if (kind < 0)
-		return pfs_check_refuse(self->search, "no such search; see pfs-check --help");
+		return refuse_value(
+			"search", self->search,
+			"no such search; choose from" PFS_SEARCH_NAMES_OF(PFS_SEARCH_NOTHING));
 	self->kind = (enum pfs_search_kind)kind;
-	bool ordered = self->executions != 0 && self->kind < PFS_SEARCH_RANDOM;
+	if (pfs_search_is_by_states(self->kind))
+		return refuse_value("search", self->search,
+				    "a search by states is not for user programs, whose libraries "
+				    "hold more than memory and stacks; leave it out");
+	bool ordered = self->executions != 0 && !pfs_search_is_random(self->kind);
 	if (ordered && self->jobs > 1)
 		return pfs_check_refuse(
 			"--executions with --jobs",
@@ -175,7 +181,7 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		return status;
 	self->json = strcmp(self->format, "json") == 0;
 	if (!self->json && strcmp(self->format, "text") != 0)
-		return pfs_check_refuse(self->format, "no such format: choose text or json");
+		return refuse_value("format", self->format, "no such format; choose text or json");
 	if (self->json && (self->schedule != NULL || self->list || self->example))
 		return pfs_check_refuse(
 			"--format json",
@@ -184,16 +190,15 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);
 	if (self->model == NULL)
-		return pfs_check_refuse(self->memory, "no such memory: " PFS_MEMORY_MODEL_NAMES);
+		return refuse_value("memory", self->memory,
+				    "no such memory model; choose from" PFS_MEMORY_NAMES);
 	self->calls_known = strcmp(self->calls, "known") == 0;
 	if (!self->calls_known && strcmp(self->calls, "clock") != 0)
-		return pfs_check_refuse(self->calls,
-					"no such order of calls: choose clock or known");
+		return refuse_value("calls", self->calls,
+				    "no such order of calls; choose clock or known");
 	if (self->calls_known && !self->model->keeps_old)
 		return pfs_check_refuse(
 			"--calls known",
 			"is only for --memory views; leave it out, or choose views");
-	if (self->spurious > PFS_USER_FAULTS_MAX || self->looks > 16)
-		return pfs_check_refuse("--spurious or --looks", "must be at most 4 and 16");
 	return PFS_GO_ON;
 }

@@ -38,7 +38,7 @@ int pfs_check_debug(int argc, char **argv)
 	size_t count = sizeof(head) / sizeof(head[0]);
 	char **words = calloc(count + (size_t)argc + 1, sizeof(*words));
 	if (words == NULL || length <= 0)
-		return pfs_check_refuse("--gdb", "no memory, or no /proc");
+		return pfs_check_refuse("--gdb", "cannot find this program: mount /proc");
 	if (!pfs_elf_program_has_lines(self))
 		return pfs_check_refuse("--gdb", "this pfs-check is stripped, so gdb finds no "
 						 "threads in it: use one that you built");

@@ -65,7 +65,7 @@ static long wait_for(uint32_t *word, uint32_t value, uint32_t bits, bool has_lim
 {
 	struct queue *self = &queues[QUEUE_OF(word)];
 	if (!pfs_call_runs())
-		pfs_machine_fail("futex wait where no other thread runs");
+		pfs_call_fail_alone(place);
 	(void)pfs_call_act(PFS_SIM_LOCK, &self->lock, 0, PFS_SIM_ACQUIRE, place);
 	/* The kernel has a full barrier before it. */
 	if (pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_SEQ, place) != value) {
@@ -130,8 +130,9 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	long what = operation & ~(long)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	(void)other;
 	if (number != SYS_futex) {
-		pfs_machine_fail("system call %ld at %s:%d is not modelled", number,
-				 pfs_trace_base_name(place->file), place->line);
+		pfs_machine_fail("system call %ld at %s:%d is not modelled: leave it out of the "
+				 "scenario",
+				 number, pfs_trace_base_name(place->file), place->line);
 		return fail_as(ENOSYS);
 	}
 	if (of_atomic)
@@ -144,8 +145,9 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	case FUTEX_WAKE: bits = FUTEX_BITSET_MATCH_ANY; /* fall through */
 	case FUTEX_WAKE_BITSET: return wake(word, (uint32_t)value, (uint32_t)bits, place);
 	default:
-		pfs_machine_fail("futex operation %ld at %s:%d is not modelled", what,
-				 pfs_trace_base_name(place->file), place->line);
+		pfs_machine_fail("futex operation %ld at %s:%d is not modelled: use FUTEX_WAIT and "
+				 "FUTEX_WAKE, or their _BITSET variants",
+				 what, pfs_trace_base_name(place->file), place->line);
 		return fail_as(ENOSYS);
 	}
 }

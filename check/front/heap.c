@@ -157,7 +157,7 @@ size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
 		pfs_machine_fail("free at %s of a pointer that malloc did not return",
 				 text_of(place, here, sizeof(here)));
 	else if (block->freed != NULL)
-		pfs_machine_fail("double free: at %s, and before at %s",
+		pfs_machine_fail("double free: at %s; first freed at %s",
 				 text_of(place, here, sizeof(here)),
 				 text_of(block->freed, there, sizeof(there)));
 	else {
@@ -192,7 +192,8 @@ void pfs_check_heap_look(const void *address, size_t size, bool writes,
 	if (block == NULL || (uintptr_t)address - block->first + size > block->size)
 		pfs_machine_fail("out of bounds: %s of %zu bytes at %s, outside every block%s%s",
 				 verb, size, text_of(place, here, sizeof(here)),
-				 block != NULL ? "; the one before is of " : "",
+				 block != NULL ? "; the nearest block below it was allocated at "
+					       : "",
 				 block != NULL ? text_of(block->made, made, sizeof(made)) : "");
 	else if (block->freed != NULL)
 		pfs_machine_fail("use after free: %s at %s of a block that was freed at %s, "

@@ -12,7 +12,7 @@
 
 #define REFUSED_SHOWN 4u
 
-/* Of a call, besides what is reported of it. */
+/* Of a call, in addition to its report. */
 struct times {
 	uint32_t stored; /* its thread's last buffered store, until that has left the buffer */
 	uint32_t epoch;  /* its thread's time when it returned */
@@ -60,12 +60,15 @@ void pfs_history_put(struct pfs_machine_snapshot *snapshot)
 void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_step *step)
 {
 	if (!pfs_user.in_setup) {
-		pfs_machine_fail("pfs_check_specification: call it in a scenario's function");
+		pfs_machine_fail(
+			"pfs_check_specification in a thread: call it in a scenario's function");
 		return;
 	}
 	if (state_bytes > PFS_HISTORY_STATE_MAX) {
-		pfs_machine_fail("pfs_check_specification: a state of %zu bytes; at most %u",
-				 state_bytes, PFS_HISTORY_STATE_MAX);
+		pfs_machine_fail(
+			"pfs_check_specification: the state has %zu bytes, the most is %u: "
+			"make it smaller",
+			state_bytes, PFS_HISTORY_STATE_MAX);
 		return;
 	}
 	memcpy(history.initial, initial, state_bytes);
@@ -127,8 +130,9 @@ static struct pfs_call *add_call(uint32_t thread, const char *name)
 				 "with pfs_check_return",
 				 name, history.calls[history.current[thread] - 1].name);
 	} else if (at == PFS_HISTORY_MAX) {
-		pfs_machine_fail("more than %u calls of a specification in one execution",
-				 PFS_HISTORY_MAX);
+		pfs_machine_fail(
+			"more than %u calls of a specification in one execution: make fewer",
+			PFS_HISTORY_MAX);
 	} else {
 		history.current[thread] = at + 1;
 		history.count++;
@@ -170,7 +174,7 @@ int64_t pfs_check_return(int64_t result)
 	struct pfs_machine *machine = pfs_user.machine;
 	uint32_t id = caller();
 	if (history.current[id] == 0) {
-		pfs_machine_fail("pfs_check_return without pfs_check_call");
+		pfs_machine_fail("pfs_check_return without pfs_check_call: begin the call first");
 		return result;
 	}
 	uint32_t at = history.current[id] - 1;

@@ -15,6 +15,7 @@
 
 #include "check/front/compile.h"
 #include "check/front/places.h"
+#include "check/front/signals.h"
 #include "check/front/user.h"
 #include "base/command_line.h"
 #include "check/machine/trace.h"
@@ -33,17 +34,16 @@ static struct {
 static void give_up(const struct pfs_machine *machine)
 {
 	const struct pfs_vthread *running = machine->run.running;
-	const struct pfs_sim_place *last = running != NULL ? running->pending.place : NULL;
 	char who[64] = "the set-up or final check";
 	if (running != NULL)
 		(void)snprintf(who, sizeof(who), "thread %u", running->id);
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse(
-		"pfs-check", PFS_EXIT_WRONG_USE,
-		"%s: %s sleeps in a call that is not modelled, after its operation at %s:%d",
-		idle.program, who, last != NULL ? pfs_trace_base_name(last->file) : "its start",
-		last != NULL ? last->line : 0);
+	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE,
+				 "%s: %s sleeps in a call that is not modelled%s%s: leave the call "
+				 "out of the scenario",
+				 idle.program, who, running != NULL ? ", " : "",
+				 running != NULL ? pfs_trace_after(running->pending.place) : "");
 	pfs_compile_end();
 	_exit(PFS_EXIT_WRONG_USE);
 }
@@ -53,8 +53,7 @@ static void on_alarm(int signal_number)
 	const struct pfs_machine *machine = pfs_user.machine;
 	double processor = pfs_now_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	(void)signal_number;
-	bool is_of_program = machine != NULL && !pfs_places_are_asked() &&
-			     (machine->run.running != NULL || machine->aside.is_on);
+	bool is_of_program = pfs_user_runs() && !pfs_places_are_asked();
 	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) +
 		       (machine != NULL ? machine->run.step_count : 0);
 	bool slept = is_of_program && now == idle.seen &&
@@ -69,14 +68,10 @@ static void on_alarm(int signal_number)
 bool pfs_check_idle_begin(const char *program, double patience)
 {
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART };
-	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)(patience / TICKS) } };
 	idle.program = program;
 	idle.tick = patience / TICKS;
-	timer.it_interval.tv_usec =
-		(suseconds_t)((idle.tick - (double)timer.it_interval.tv_sec) * 1e6);
-	timer.it_value = timer.it_interval;
 	return patience <= 0 || (sigaction(SIGALRM, &action, NULL) == 0 &&
-				 setitimer(ITIMER_REAL, &timer, NULL) == 0);
+				 pfs_check_timer_start(ITIMER_REAL, idle.tick));
 }
 
 void pfs_check_idle_forked(void)

@@ -18,27 +18,27 @@
 #define HERE __builtin_return_address(0)
 #define WRITTEN 0x80000000u /* of a reader-writer lock: with it 1 + writer; else readers */
 
-struct two_words {
+struct pfs_barrier {
 	uint32_t word, generation, total;
 };
 _Static_assert(sizeof(uint32_t) <= sizeof(pthread_rwlock_t), "a lock must fit");
 _Static_assert(sizeof(uint32_t) <= sizeof(sem_t), "a semaphore must fit");
-_Static_assert(sizeof(struct two_words) <= sizeof(pthread_barrier_t), "a barrier must fit");
+_Static_assert(sizeof(struct pfs_barrier) <= sizeof(pthread_barrier_t), "a barrier must fit");
 
 enum how { HOW_TRY, HOW_WAIT, HOW_LIMIT };
 
-static void make(void *object, size_t bytes, uint32_t first, const void *code)
+static void make(uint32_t *word, size_t bytes, uint32_t first, const void *code)
 {
-	pfs_user_plain(object, bytes, true, code);
-	memset(object, 0, bytes);
-	*(uint32_t *)object = first;
+	pfs_user_plain(word, bytes, true, code);
+	memset(word, 0, bytes);
+	*word = first;
 }
 
-static int end(uint32_t word, void *object, size_t bytes, const char *what, const void *code)
+static int end(const uint32_t *word, size_t bytes, const char *what, const void *code)
 {
-	pfs_user_plain(object, bytes, true, code);
-	if (word != 0)
-		pfs_machine_fail("%s: it is in use", what);
+	pfs_user_plain(word, bytes, true, code);
+	if (*word != 0)
+		pfs_machine_fail("%s: it is still in use", what);
 	return 0;
 }
 
@@ -111,16 +111,15 @@ static bool lock_to_write(uint32_t *word, enum how how, const struct pfs_sim_pla
 	return true;
 }
 
-int pfs_rwlock_init(pthread_rwlock_t *self, const pthread_rwlockattr_t *attributes)
+int pfs_rwlock_init(uint32_t *word)
 {
-	(void)attributes;
-	make(self, sizeof(*self), 0, HERE);
+	make(word, sizeof(pthread_rwlock_t), 0, HERE);
 	return 0;
 }
 
-int pfs_rwlock_destroy(pthread_rwlock_t *self)
+int pfs_rwlock_destroy(uint32_t *word)
 {
-	return end(*(uint32_t *)(void *)self, self, sizeof(*self), "pthread_rwlock_destroy", HERE);
+	return end(word, sizeof(pthread_rwlock_t), "pthread_rwlock_destroy", HERE);
 }
 
 /* glibc reports this to the thread that holds the write lock; a thread with a read lock waits for
@@ -130,58 +129,46 @@ static bool is_own(const uint32_t *word)
 	return pfs_call_runs() && *word == own_mark();
 }
 
-int pfs_rwlock_rdlock(pthread_rwlock_t *self)
+int pfs_rwlock_rdlock(uint32_t *word)
 {
-	uint32_t *word = (uint32_t *)(void *)self;
 	if (is_own(word))
 		return EDEADLK;
 	(void)lock_to_read(word, HOW_WAIT, PFS_CALL("pthread_rwlock_rdlock"));
 	return 0;
 }
 
-int pfs_rwlock_wrlock(pthread_rwlock_t *self)
+int pfs_rwlock_wrlock(uint32_t *word)
 {
-	uint32_t *word = (uint32_t *)(void *)self;
 	if (is_own(word))
 		return EDEADLK;
 	(void)lock_to_write(word, HOW_WAIT, PFS_CALL("pthread_rwlock_wrlock"));
 	return 0;
 }
 
-int pfs_rwlock_tryrdlock(pthread_rwlock_t *self)
+int pfs_rwlock_tryrdlock(uint32_t *word)
 {
-	return lock_to_read((uint32_t *)(void *)self, HOW_TRY, PFS_CALL("pthread_rwlock_tryrdlock"))
-		       ? 0
-		       : EBUSY;
+	return lock_to_read(word, HOW_TRY, PFS_CALL("pthread_rwlock_tryrdlock")) ? 0 : EBUSY;
 }
 
-int pfs_rwlock_trywrlock(pthread_rwlock_t *self)
+int pfs_rwlock_trywrlock(uint32_t *word)
 {
-	return lock_to_write((uint32_t *)(void *)self, HOW_TRY,
-			     PFS_CALL("pthread_rwlock_trywrlock"))
-		       ? 0
-		       : EBUSY;
+	return lock_to_write(word, HOW_TRY, PFS_CALL("pthread_rwlock_trywrlock")) ? 0 : EBUSY;
 }
 
-int pfs_rwlock_timedrdlock(pthread_rwlock_t *self)
+int pfs_rwlock_timedrdlock(uint32_t *word)
 {
-	return lock_to_read((uint32_t *)(void *)self, HOW_LIMIT,
-			    PFS_CALL("pthread_rwlock_timedrdlock"))
-		       ? 0
-		       : ETIMEDOUT;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_timedrdlock");
+	return lock_to_read(word, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
 }
 
-int pfs_rwlock_timedwrlock(pthread_rwlock_t *self)
+int pfs_rwlock_timedwrlock(uint32_t *word)
 {
-	return lock_to_write((uint32_t *)(void *)self, HOW_LIMIT,
-			     PFS_CALL("pthread_rwlock_timedwrlock"))
-		       ? 0
-		       : ETIMEDOUT;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_timedwrlock");
+	return lock_to_write(word, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
 }
 
-int pfs_rwlock_unlock(pthread_rwlock_t *self)
+int pfs_rwlock_unlock(uint32_t *word)
 {
-	uint32_t *word = (uint32_t *)(void *)self;
 	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_unlock");
 	if (!pfs_call_runs())
 		return 0;
@@ -198,16 +185,16 @@ int pfs_rwlock_unlock(pthread_rwlock_t *self)
 
 /* ---- semaphores ---- */
 
-int pfs_sem_init(sem_t *self, int shared, unsigned value)
+int pfs_sem_init(uint32_t *word, int shared, unsigned value)
 {
 	(void)shared;
-	make(self, sizeof(*self), value, HERE);
+	make(word, sizeof(sem_t), value, HERE);
 	return 0;
 }
 
-int pfs_sem_destroy(sem_t *self)
+int pfs_sem_destroy(uint32_t *word)
 {
-	pfs_user_plain(self, sizeof(*self), true, HERE);
+	pfs_user_plain(word, sizeof(sem_t), true, HERE);
 	return 0;
 }
 
@@ -222,7 +209,7 @@ static bool take(uint32_t *word, enum how how, const struct pfs_sim_place *place
 	uint64_t seen = pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
 	if (seen == 0 && !pfs_call_runs()) {
 		if (how == HOW_WAIT)
-			pfs_machine_fail("sem_wait where no other thread runs");
+			pfs_call_fail_alone(place);
 		return false;
 	}
 	for (;;) {
@@ -237,106 +224,96 @@ static bool take(uint32_t *word, enum how how, const struct pfs_sim_place *place
 	}
 }
 
-int pfs_sem_wait(sem_t *self)
+int pfs_sem_wait(uint32_t *word)
 {
-	(void)take((uint32_t *)(void *)self, HOW_WAIT, PFS_CALL("sem_wait"));
+	(void)take(word, HOW_WAIT, PFS_CALL("sem_wait"));
 	return 0;
 }
 
-int pfs_sem_trywait(sem_t *self)
+int pfs_sem_trywait(uint32_t *word)
 {
-	return take((uint32_t *)(void *)self, HOW_TRY, PFS_CALL("sem_trywait")) ? 0
-										: fail_as(EAGAIN);
+	return take(word, HOW_TRY, PFS_CALL("sem_trywait")) ? 0 : fail_as(EAGAIN);
 }
 
-int pfs_sem_timedwait(sem_t *self)
+int pfs_sem_timedwait(uint32_t *word)
 {
-	return take((uint32_t *)(void *)self, HOW_LIMIT, PFS_CALL("sem_timedwait"))
-		       ? 0
-		       : fail_as(ETIMEDOUT);
+	return take(word, HOW_LIMIT, PFS_CALL("sem_timedwait")) ? 0 : fail_as(ETIMEDOUT);
 }
 
-int pfs_sem_post(sem_t *self)
+int pfs_sem_post(uint32_t *word)
 {
-	(void)pfs_call_act(PFS_SIM_ADD, (uint32_t *)(void *)self, 1, PFS_SIM_RELEASE,
-			   PFS_CALL("sem_post"));
+	(void)pfs_call_act(PFS_SIM_ADD, word, 1, PFS_SIM_RELEASE, PFS_CALL("sem_post"));
 	return 0;
 }
 
-int pfs_sem_getvalue(sem_t *self, int *value)
+int pfs_sem_getvalue(uint32_t *word, int *value)
 {
-	*value = (int)pfs_call_act(PFS_SIM_LOAD, (uint32_t *)(void *)self, 0, PFS_SIM_RELAXED,
-				   PFS_CALL("sem_getvalue"));
+	const struct pfs_sim_place *place = PFS_CALL("sem_getvalue");
+	*value = (int)pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
 	return 0;
 }
 
 /* ---- spin locks ---- */
 
-int pfs_spin_init(pthread_spinlock_t *self, int shared)
+int pfs_spin_init(uint32_t *word)
 {
-	(void)shared;
-	make((void *)(uintptr_t)self, sizeof(*self), 0, HERE);
+	make(word, sizeof(pthread_spinlock_t), 0, HERE);
 	return 0;
 }
 
-int pfs_spin_destroy(pthread_spinlock_t *self)
+int pfs_spin_destroy(uint32_t *word)
 {
-	return end(*(volatile uint32_t *)(volatile void *)self, (void *)(uintptr_t)self,
-		   sizeof(*self), "pthread_spin_destroy", HERE);
+	return end(word, sizeof(pthread_spinlock_t), "pthread_spin_destroy", HERE);
 }
 
-int pfs_spin_lock(pthread_spinlock_t *self)
+int pfs_spin_lock(uint32_t *word)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_spin_lock");
 	if (pfs_call_runs())
-		(void)pfs_call_act(PFS_SIM_LOCK, (void *)(uintptr_t)self, 0, PFS_SIM_ACQUIRE,
-				   PFS_CALL("pthread_spin_lock"));
+		(void)pfs_call_act(PFS_SIM_LOCK, word, 0, PFS_SIM_ACQUIRE, place);
 	return 0;
 }
 
-int pfs_spin_trylock(pthread_spinlock_t *self)
+int pfs_spin_trylock(uint32_t *word)
 {
-	return !pfs_call_runs() ||
-			       pfs_call_act(PFS_SIM_TRY_LOCK, (void *)(uintptr_t)self, 0,
-					    PFS_SIM_ACQUIRE, PFS_CALL("pthread_spin_trylock")) == 0
-		       ? 0
-		       : EBUSY;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_spin_trylock");
+	if (!pfs_call_runs())
+		return 0;
+	return pfs_call_act(PFS_SIM_TRY_LOCK, word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0 : EBUSY;
 }
 
-int pfs_spin_unlock(pthread_spinlock_t *self)
+int pfs_spin_unlock(uint32_t *word)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_spin_unlock");
 	if (pfs_call_runs())
-		(void)pfs_call_act(PFS_SIM_UNLOCK, (void *)(uintptr_t)self, 0, PFS_SIM_RELEASE,
-				   PFS_CALL("pthread_spin_unlock"));
+		(void)pfs_call_act(PFS_SIM_UNLOCK, word, 0, PFS_SIM_RELEASE, place);
 	return 0;
 }
 
 /* ---- barriers ---- */
 
-int pfs_barrier_init(pthread_barrier_t *opaque, const pthread_barrierattr_t *attributes,
+int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attributes,
 		     unsigned total)
 {
-	struct two_words *self = (void *)opaque;
 	(void)attributes;
 	if (total == 0)
 		return EINVAL;
-	make(opaque, sizeof(*opaque), 0, HERE);
+	make(&self->word, sizeof(pthread_barrier_t), 0, HERE);
 	self->total = total;
 	return 0;
 }
 
-int pfs_barrier_destroy(pthread_barrier_t *opaque)
+int pfs_barrier_destroy(struct pfs_barrier *self)
 {
-	return end(*(uint32_t *)(void *)opaque, opaque, sizeof(*opaque), "pthread_barrier_destroy",
-		   HERE);
+	return end(&self->word, sizeof(pthread_barrier_t), "pthread_barrier_destroy", HERE);
 }
 
-int pfs_barrier_wait(pthread_barrier_t *opaque)
+int pfs_barrier_wait(struct pfs_barrier *self)
 {
-	struct two_words *self = (void *)opaque;
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_wait");
 	if (!pfs_call_runs()) {
 		if (self->total > 1)
-			pfs_machine_fail("pthread_barrier_wait where no other thread runs");
+			pfs_call_fail_alone(place);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	uint64_t generation = pfs_call_act(PFS_SIM_LOAD, &self->generation, 0, PFS_SIM_RELAXED,

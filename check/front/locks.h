@@ -7,34 +7,40 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdint.h>
 
-int pfs_rwlock_init(pthread_rwlock_t *self, const pthread_rwlockattr_t *attributes);
-int pfs_rwlock_destroy(pthread_rwlock_t *self);
-int pfs_rwlock_rdlock(pthread_rwlock_t *self);
-int pfs_rwlock_wrlock(pthread_rwlock_t *self);
-int pfs_rwlock_tryrdlock(pthread_rwlock_t *self);
-int pfs_rwlock_trywrlock(pthread_rwlock_t *self);
-int pfs_rwlock_timedrdlock(pthread_rwlock_t *self);
-int pfs_rwlock_timedwrlock(pthread_rwlock_t *self);
-int pfs_rwlock_unlock(pthread_rwlock_t *self);
+/* In the first bytes of the program's own object: a word of a pthread_rwlock_t, sem_t or
+ * pthread_spinlock_t, or the words of a pthread_barrier_t. Arguments that are not read are left
+ * out. */
+struct pfs_barrier;
 
-int pfs_sem_init(sem_t *self, int shared, unsigned value);
-int pfs_sem_destroy(sem_t *self);
-int pfs_sem_wait(sem_t *self);
-int pfs_sem_trywait(sem_t *self);
-int pfs_sem_timedwait(sem_t *self);
-int pfs_sem_post(sem_t *self);
-int pfs_sem_getvalue(sem_t *self, int *value);
+int pfs_rwlock_init(uint32_t *word);
+int pfs_rwlock_destroy(uint32_t *word);
+int pfs_rwlock_rdlock(uint32_t *word);
+int pfs_rwlock_wrlock(uint32_t *word);
+int pfs_rwlock_tryrdlock(uint32_t *word);
+int pfs_rwlock_trywrlock(uint32_t *word);
+int pfs_rwlock_timedrdlock(uint32_t *word);
+int pfs_rwlock_timedwrlock(uint32_t *word);
+int pfs_rwlock_unlock(uint32_t *word);
 
-int pfs_spin_init(pthread_spinlock_t *self, int shared);
-int pfs_spin_destroy(pthread_spinlock_t *self);
-int pfs_spin_lock(pthread_spinlock_t *self);
-int pfs_spin_trylock(pthread_spinlock_t *self);
-int pfs_spin_unlock(pthread_spinlock_t *self);
+int pfs_sem_init(uint32_t *word, int shared, unsigned value);
+int pfs_sem_destroy(uint32_t *word);
+int pfs_sem_wait(uint32_t *word);
+int pfs_sem_trywait(uint32_t *word);
+int pfs_sem_timedwait(uint32_t *word);
+int pfs_sem_post(uint32_t *word);
+int pfs_sem_getvalue(uint32_t *word, int *value);
 
-int pfs_barrier_init(pthread_barrier_t *self, const pthread_barrierattr_t *attributes,
+int pfs_spin_init(uint32_t *word);
+int pfs_spin_destroy(uint32_t *word);
+int pfs_spin_lock(uint32_t *word);
+int pfs_spin_trylock(uint32_t *word);
+int pfs_spin_unlock(uint32_t *word);
+
+int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attributes,
 		     unsigned total);
-int pfs_barrier_destroy(pthread_barrier_t *self);
-int pfs_barrier_wait(pthread_barrier_t *self);
+int pfs_barrier_destroy(struct pfs_barrier *self);
+int pfs_barrier_wait(struct pfs_barrier *self);
 
 #endif

@@ -23,12 +23,6 @@
 #define HERE __builtin_return_address(0)
 #define ALIGN_USUAL ((size_t)16)
 
-static bool is_aside_or_runs(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
-}
-
 static const struct pfs_sim_place *place_of(const void *code)
 {
 	const void *own;
@@ -39,7 +33,7 @@ static const struct pfs_sim_place *place_of(const void *code)
 
 static void *take(size_t align, size_t size, const void *code)
 {
-	if (!is_aside_or_runs())
+	if (!pfs_user_runs())
 		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
 	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
@@ -122,20 +116,21 @@ static void *user_realloc(void *block, size_t size)
 }
 
 /* C++'s operators; all of them end here. An execution that has no memory ends. */
-static void *user_new(size_t size)
+static void *not_null(void *block, size_t size)
 {
-	void *block = take(ALIGN_USUAL, size, HERE);
 	if (block == NULL)
 		pfs_machine_fail("no memory for an operator new of %zu bytes", size);
 	return block;
 }
 
+static void *user_new(size_t size)
+{
+	return not_null(take(ALIGN_USUAL, size, HERE), size);
+}
+
 static void *user_new_aligned(size_t size, size_t align)
 {
-	void *block = take(align, size, HERE);
-	if (block == NULL)
-		pfs_machine_fail("no memory for an operator new of %zu bytes", size);
-	return block;
+	return not_null(take(align, size, HERE), size);
 }
 
 static void user_delete(void *block)
@@ -184,13 +179,13 @@ static void user_assert_fail(const char *text, const char *file, unsigned line,
 
 static void user_abort(void)
 {
-	pfs_machine_fail("abort was called, at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
+	pfs_machine_fail("abort was called at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
 	abort();
 }
 
 static void user_exit(int status)
 {
-	pfs_machine_fail("exit(%d) was called, at %s:%d", status, place_of(HERE)->file,
+	pfs_machine_fail("exit(%d) was called at %s:%d", status, place_of(HERE)->file,
 			 place_of(HERE)->line);
 	_exit(status);
 }
@@ -200,73 +195,55 @@ static void user_exit(int status)
 		name, (void *)(uintptr_t)(function) \
 	}
 #define OURS_OF(family, function) OURS(family, function), OURS(family "RKSt9nothrow_t", function)
+#define USER(name) OURS(#name, user_##name)
+#define CLOCK(name) OURS(#name, pfs_clock_##name)
+#define PTHREAD(name) OURS("pthread_" #name, pfs_##name)
+#define SEM(name) OURS("sem_" #name, pfs_sem_##name)
 
 /* clang-format off */
 const struct pfs_name pfs_names[] = {
-	OURS("malloc", user_malloc), OURS("calloc", user_calloc), OURS("realloc", user_realloc),
-	OURS("free", user_free), OURS("aligned_alloc", user_aligned_alloc),
-	OURS("memalign", user_aligned_alloc), OURS("posix_memalign", user_posix_memalign),
+	USER(malloc), USER(calloc), USER(realloc), USER(free), USER(aligned_alloc),
+	OURS("memalign", user_aligned_alloc), USER(posix_memalign),
 	OURS_OF("_Znwm", user_new), OURS_OF("_Znam", user_new),
 	OURS_OF("_ZnwmSt11align_val_t", user_new_aligned),
 	OURS_OF("_ZnamSt11align_val_t", user_new_aligned),
 	OURS_OF("_ZdlPv", user_delete), OURS_OF("_ZdaPv", user_delete),
 	OURS("_ZdlPvm", user_delete), OURS("_ZdaPvm", user_delete),
 	OURS_OF("_ZdlPvSt11align_val_t", user_delete),
-	OURS_OF("_ZdaPvSt11align_val_t", user_delete),
-	OURS("_ZdlPvmSt11align_val_t", user_delete), OURS("_ZdaPvmSt11align_val_t", user_delete),
-	OURS("memcpy", user_memcpy), OURS("memmove", user_memmove), OURS("memset", user_memset),
-	OURS("memcmp", user_memcmp),
-	OURS("__assert_fail", user_assert_fail), OURS("abort", user_abort),
-	OURS("exit", user_exit), OURS("_exit", user_exit), OURS("quick_exit", user_exit),
-	OURS("sleep", pfs_clock_sleep), OURS("usleep", pfs_clock_usleep),
-	OURS("nanosleep", pfs_clock_nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
-	OURS("clock_nanosleep", pfs_clock_clock_nanosleep),
-	OURS("clock_gettime", pfs_clock_gettime), OURS("gettimeofday", pfs_clock_gettimeofday),
-	OURS("time", pfs_clock_time), OURS("clock", pfs_clock_cpu),
+	OURS_OF("_ZdaPvSt11align_val_t", user_delete), OURS("_ZdlPvmSt11align_val_t", user_delete),
+	OURS("_ZdaPvmSt11align_val_t", user_delete),
+	USER(memcpy), USER(memmove), USER(memset), USER(memcmp),
+	OURS("__assert_fail", user_assert_fail), USER(abort), USER(exit), OURS("_exit", user_exit),
+	OURS("quick_exit", user_exit),
+	CLOCK(sleep), CLOCK(usleep), CLOCK(nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
+	CLOCK(clock_nanosleep), OURS("clock_gettime", pfs_clock_gettime), CLOCK(gettimeofday),
+	CLOCK(time), OURS("clock", pfs_clock_cpu),
 	OURS("_ZNSt6chrono3_V212steady_clock3nowEv", pfs_clock_ns),
 	OURS("_ZNSt6chrono3_V212system_clock3nowEv", pfs_clock_ns),
 	OURS("_ZNSt3__16chrono12steady_clock3nowEv", pfs_clock_ns),
-	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us),
-	OURS("timespec_get", pfs_clock_timespec_get),
+	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us), CLOCK(timespec_get),
 	OURS("pthread_create", pfs_thread_create), OURS("pthread_join", pfs_thread_join),
 	OURS("pthread_detach", pfs_user_thread_detach), OURS("pthread_self", pfs_thread_self),
 	OURS("sched_yield", pfs_thread_yield), OURS("pthread_yield", pfs_thread_yield),
 	OURS("thrd_yield", pfs_thread_yield),
-	OURS("pthread_mutex_init", pfs_mutex_init),
-	OURS("pthread_mutex_destroy", pfs_mutex_destroy),
-	OURS("pthread_mutex_lock", pfs_mutex_lock),
-	OURS("pthread_mutex_trylock", pfs_mutex_trylock),
-	OURS("pthread_mutex_unlock", pfs_mutex_unlock),
-	OURS("pthread_cond_init", pfs_cond_init), OURS("pthread_cond_destroy", pfs_cond_destroy),
-	OURS("pthread_cond_wait", pfs_cond_wait), OURS("pthread_cond_signal", pfs_cond_signal),
-	OURS("pthread_cond_broadcast", pfs_cond_broadcast),
-	OURS("pthread_mutex_timedlock", pfs_mutex_timedlock),
+	PTHREAD(mutex_init), PTHREAD(mutex_destroy), PTHREAD(mutex_lock), PTHREAD(mutex_trylock),
+	PTHREAD(mutex_unlock), PTHREAD(mutex_timedlock),
 	OURS("pthread_mutex_clocklock", pfs_mutex_timedlock),
-	OURS("pthread_cond_timedwait", pfs_cond_timedwait),
+	PTHREAD(cond_init), PTHREAD(cond_destroy), PTHREAD(cond_wait), PTHREAD(cond_signal),
+	PTHREAD(cond_broadcast), PTHREAD(cond_timedwait),
 	OURS("pthread_cond_clockwait", pfs_cond_timedwait),
-	OURS("pthread_rwlock_init", pfs_rwlock_init),
-	OURS("pthread_rwlock_destroy", pfs_rwlock_destroy),
-	OURS("pthread_rwlock_rdlock", pfs_rwlock_rdlock),
-	OURS("pthread_rwlock_wrlock", pfs_rwlock_wrlock),
-	OURS("pthread_rwlock_tryrdlock", pfs_rwlock_tryrdlock),
-	OURS("pthread_rwlock_trywrlock", pfs_rwlock_trywrlock),
-	OURS("pthread_rwlock_timedrdlock", pfs_rwlock_timedrdlock),
-	OURS("pthread_rwlock_timedwrlock", pfs_rwlock_timedwrlock),
+	PTHREAD(rwlock_init), PTHREAD(rwlock_destroy), PTHREAD(rwlock_rdlock),
+	PTHREAD(rwlock_wrlock), PTHREAD(rwlock_tryrdlock), PTHREAD(rwlock_trywrlock),
+	PTHREAD(rwlock_timedrdlock), PTHREAD(rwlock_timedwrlock),
 	OURS("pthread_rwlock_clockrdlock", pfs_rwlock_timedrdlock),
-	OURS("pthread_rwlock_clockwrlock", pfs_rwlock_timedwrlock),
-	OURS("pthread_rwlock_unlock", pfs_rwlock_unlock),
-	OURS("sem_init", pfs_sem_init), OURS("sem_destroy", pfs_sem_destroy),
-	OURS("sem_wait", pfs_sem_wait), OURS("sem_trywait", pfs_sem_trywait),
-	OURS("sem_timedwait", pfs_sem_timedwait), OURS("sem_clockwait", pfs_sem_timedwait),
-	OURS("sem_post", pfs_sem_post), OURS("sem_getvalue", pfs_sem_getvalue),
-	OURS("pthread_spin_init", pfs_spin_init), OURS("pthread_spin_destroy", pfs_spin_destroy),
-	OURS("pthread_spin_lock", pfs_spin_lock), OURS("pthread_spin_trylock", pfs_spin_trylock),
-	OURS("pthread_spin_unlock", pfs_spin_unlock),
-	OURS("pthread_barrier_init", pfs_barrier_init),
-	OURS("pthread_barrier_destroy", pfs_barrier_destroy),
-	OURS("pthread_barrier_wait", pfs_barrier_wait),
-	OURS("pthread_key_create", pfs_key_create), OURS("pthread_key_delete", pfs_key_delete),
-	OURS("pthread_getspecific", pfs_key_get), OURS("pthread_setspecific", pfs_key_set),
+	OURS("pthread_rwlock_clockwrlock", pfs_rwlock_timedwrlock), PTHREAD(rwlock_unlock),
+	SEM(init), SEM(destroy), SEM(wait), SEM(trywait), SEM(timedwait),
+	OURS("sem_clockwait", pfs_sem_timedwait), SEM(post), SEM(getvalue),
+	PTHREAD(spin_init), PTHREAD(spin_destroy), PTHREAD(spin_lock), PTHREAD(spin_trylock),
+	PTHREAD(spin_unlock),
+	PTHREAD(barrier_init), PTHREAD(barrier_destroy), PTHREAD(barrier_wait),
+	PTHREAD(key_create), PTHREAD(key_delete), OURS("pthread_getspecific", pfs_key_get),
+	OURS("pthread_setspecific", pfs_key_set),
 	OURS("__cxa_thread_atexit", pfs_locals_at_exit),
 	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
 	/* C11 */
@@ -278,13 +255,12 @@ const struct pfs_name pfs_names[] = {
 	OURS("cnd_init", pfs_cond_init), OURS("cnd_destroy", pfs_cond_destroy),
 	OURS("cnd_wait", pfs_cond_wait), OURS("cnd_timedwait", pfs_cnd_timedwait),
 	OURS("cnd_signal", pfs_cond_signal), OURS("cnd_broadcast", pfs_cond_broadcast),
-	OURS("call_once", pfs_once),
-	OURS("tss_create", pfs_key_create), OURS("tss_delete", pfs_key_delete),
-	OURS("tss_get", pfs_key_get), OURS("tss_set", pfs_key_set),
+	OURS("call_once", pfs_once), OURS("tss_create", pfs_key_create),
+	OURS("tss_delete", pfs_key_delete), OURS("tss_get", pfs_key_get),
+	OURS("tss_set", pfs_key_set),
 	OURS("syscall", pfs_futex_syscall),
-	OURS("pthread_once", pfs_once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
-	OURS("__cxa_guard_release", pfs_guard_release),
-	OURS("__cxa_guard_abort", pfs_guard_abort),
+	PTHREAD(once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
+	OURS("__cxa_guard_release", pfs_guard_release), OURS("__cxa_guard_abort", pfs_guard_abort),
 	{ NULL, NULL },
 };
 /* clang-format on */

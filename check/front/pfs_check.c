@@ -234,7 +234,7 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 static void advise(const struct pfs_check_arguments *arguments, const struct sums *sums)
 {
 	bool none_ended = sums->executions == sums->incomplete;
-	if (arguments->kind >= PFS_SEARCH_RANDOM && !none_ended)
+	if (pfs_search_is_random(arguments->kind) && !none_ended)
 		return;
 	const char *stopped = stopped_by(arguments, sums);
 	if (stopped != NULL && strcmp(stopped, "executions") == 0)
@@ -311,7 +311,10 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 			continue;
 		}
 		if (result.refusal != NULL)
-			return refuse(arguments->search, result.refusal);
+			return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE,
+						  "--search %s does not support %s; try --search "
+						  "exhaustive",
+						  arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
 		pfs_outcomes_print(said);
 		if (fine)

@@ -115,7 +115,8 @@ bool pfs_check_load(struct pfs_check_arguments *arguments, struct pfs_search_res
 	}
 	(void)fclose(file);
 	if (!fine)
-		(void)pfs_check_refuse(arguments->schedule,
-				       "not a schedule of pfs-check --save, or damaged");
+		(void)pfs_check_refuse(
+			arguments->schedule,
+			"not a schedule of pfs-check --save, or damaged: save it again");
 	return fine;
 }

@@ -25,33 +25,31 @@ static const char *name_of(int signal_number)
 	}
 }
 
-static bool is_of_program(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
-}
-
 static void on_fault(int signal_number)
 {
-	if (is_of_program())
+	if (pfs_user_runs())
 		pfs_user_fail(name_of(signal_number));
 	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
 }
 
+bool pfs_check_timer_start(int timer, double tick)
+{
+	struct itimerval value = { .it_interval = { .tv_sec = (time_t)tick } };
+	value.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
+	value.it_value = value.it_interval;
+	return setitimer(timer, &value, NULL) == 0;
+}
+
 static bool start(double patience)
 {
-	double tick = patience / TICKS;
-	struct itimerval timer = { .it_interval = { .tv_sec = (time_t)tick } };
-	timer.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
-	timer.it_value = timer.it_interval;
-	return setitimer(ITIMER_VIRTUAL, &timer, NULL) == 0;
+	return pfs_check_timer_start(ITIMER_VIRTUAL, patience / TICKS);
 }
 
 static void on_tick(int signal_number)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	(void)signal_number;
-	if (!is_of_program())
+	if (!pfs_user_runs())
 		return;
 	uint64_t now = pfs_user.executions * UINT64_C(0x9E3779B97F4A7C15) + machine->run.step_count;
 	watch.ticks = now == watch.seen ? watch.ticks + 1 : 0;
@@ -61,7 +59,7 @@ static void on_tick(int signal_number)
 		/* It will happen again where the schedule is shortened and shown. */
 		(void)start(watch.patience / TICKS);
 	} else if (watch.ticks > TICKS) {
-		pfs_user_fail_late(); /* there is none: none of our code is active */
+		pfs_user_fail_late(); /* there was no plain access; none of our code is active */
 	}
 }
 

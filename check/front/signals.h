@@ -10,6 +10,9 @@
 /* From now on; patience: seconds of CPU time without an operation, 0: unlimited. */
 bool pfs_check_signals_begin(double patience);
 
+/* A timer of setitimer: a signal at each tick, in seconds. */
+bool pfs_check_timer_start(int timer, double tick);
+
 /* In a forked process, which has no timer yet. */
 void pfs_check_signals_forked(void);
 

@@ -16,7 +16,7 @@
 #define WAITERS_MAX 40u
 
 /* In place of the program's pthread_mutex_t: zero is a free one. */
-struct mutex {
+struct pfs_user_mutex {
 	uint32_t word;  /* the machine's: 0, or its thread and 1 */
 	uint32_t count; /* of a recursive one */
 	uint32_t unused[2];
@@ -24,14 +24,14 @@ struct mutex {
 };
 
 /* In place of a pthread_cond_t. */
-struct condition {
-	uint32_t word; /* the machine's mutex of what follows */
+struct pfs_user_condition {
+	uint32_t word; /* the machine's mutex for the fields below */
 	uint32_t count;
 	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
 };
 
-_Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
-_Static_assert(sizeof(struct condition) <= sizeof(pthread_cond_t), "a condition must fit");
+_Static_assert(sizeof(struct pfs_user_mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
+_Static_assert(sizeof(struct pfs_user_condition) <= sizeof(pthread_cond_t), "a condition must fit");
 
 /* ---- threads ---- */
 
@@ -124,16 +124,23 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 {
 	uint64_t at = (uint64_t)id - 1;
-	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken ||
-	    pfs_user.threads[at].is_joined) {
-		pfs_machine_fail(
-			"pthread_join: not a joinable thread (never created, or already joined)");
+	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken) {
+		pfs_machine_fail("%s: no such thread: pass what pthread_create or thrd_create "
+				 "stored",
+				 place->function);
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (thread->is_joined) {
+		pfs_machine_fail("%s: thread %u was already joined: join it once", place->function,
+				 thread->id);
+		return ESRCH;
+	}
 	if (!pfs_call_runs() && thread->ended == 0)
-		pfs_machine_fail("pthread_join in the set-up, where no thread runs yet: "
-				 "call it in a thread of pfs_check_thread");
+		pfs_machine_fail(
+			"%s in the set-up, where no thread runs yet: call it in a thread of "
+			"pfs_check_thread",
+			place->function);
 	thread->is_joined = true;
 	if (pfs_call_runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, place);
@@ -193,28 +200,27 @@ static uint32_t own_mark(void)
 	return pfs_user_current()->id + 1;
 }
 
-int pfs_mutex_init(pthread_mutex_t *opaque, const pthread_mutexattr_t *attributes)
+int pfs_mutex_init(struct pfs_user_mutex *self, const pthread_mutexattr_t *attributes)
 {
 	int kind = PTHREAD_MUTEX_NORMAL;
 	if (attributes != NULL)
 		(void)pthread_mutexattr_gettype(attributes, &kind);
-	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
-	memset(opaque, 0, sizeof(*opaque));
-	((struct mutex *)(void *)opaque)->kind = kind;
+	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
+	memset(self, 0, sizeof(pthread_mutex_t));
+	self->kind = kind;
 	return 0;
 }
 
-int pfs_mutex_destroy(pthread_mutex_t *opaque)
+int pfs_mutex_destroy(struct pfs_user_mutex *self)
 {
-	struct mutex *self = (void *)opaque;
-	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
 	if (self->word != 0)
-		pfs_machine_fail("pthread_mutex_destroy of a mutex that is locked");
+		pfs_machine_fail("pthread_mutex_destroy: the mutex is still locked");
 	return 0;
 }
 
 /* What a thread does with a mutex that it holds. -1: it does not. */
-static int lock_own(struct mutex *self)
+static int lock_own(struct pfs_user_mutex *self)
 {
 	if (self->word != own_mark() || self->kind == PTHREAD_MUTEX_NORMAL)
 		return -1;
@@ -224,19 +230,16 @@ static int lock_own(struct mutex *self)
 	return 0;
 }
 
-int pfs_mtx_init(pthread_mutex_t *opaque, int type)
+int pfs_mtx_init(struct pfs_user_mutex *self, int type)
 {
-	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
-	memset(opaque, 0, sizeof(*opaque));
-	((struct mutex *)(void *)opaque)->kind = (type & mtx_recursive) != 0
-							 ? PTHREAD_MUTEX_RECURSIVE
-							 : PTHREAD_MUTEX_NORMAL;
+	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
+	memset(self, 0, sizeof(pthread_mutex_t));
+	self->kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
 	return thrd_success;
 }
 
-int pfs_mutex_lock(pthread_mutex_t *opaque)
+int pfs_mutex_lock(struct pfs_user_mutex *self)
 {
-	struct mutex *self = (void *)opaque;
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own < 0)
 		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
@@ -245,7 +248,7 @@ int pfs_mutex_lock(pthread_mutex_t *opaque)
 }
 
 /* It gives up only if it would have to wait. */
-static int lock_timed(struct mutex *self, const struct pfs_sim_place *place)
+static int lock_timed(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
@@ -263,7 +266,7 @@ static int lock_timed(struct mutex *self, const struct pfs_sim_place *place)
 	return 0;
 }
 
-static int try_lock(struct mutex *self, const struct pfs_sim_place *place)
+static int try_lock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
@@ -272,30 +275,27 @@ static int try_lock(struct mutex *self, const struct pfs_sim_place *place)
 											   : EBUSY;
 }
 
-int pfs_mutex_timedlock(pthread_mutex_t *self)
+int pfs_mutex_timedlock(struct pfs_user_mutex *self)
 {
-	return lock_timed((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_timedlock"));
+	return lock_timed(self, PFS_CALL("pthread_mutex_timedlock"));
 }
 
-int pfs_mutex_trylock(pthread_mutex_t *self)
+int pfs_mutex_trylock(struct pfs_user_mutex *self)
 {
-	return try_lock((struct mutex *)(void *)self, PFS_CALL("pthread_mutex_trylock"));
+	return try_lock(self, PFS_CALL("pthread_mutex_trylock"));
 }
 
-int pfs_mtx_timedlock(pthread_mutex_t *self)
+int pfs_mtx_timedlock(struct pfs_user_mutex *self)
 {
-	return lock_timed((struct mutex *)(void *)self, PFS_CALL("mtx_timedlock")) == 0
-		       ? thrd_success
-		       : thrd_timedout;
+	return lock_timed(self, PFS_CALL("mtx_timedlock")) == 0 ? thrd_success : thrd_timedout;
 }
 
-int pfs_mtx_trylock(pthread_mutex_t *self)
+int pfs_mtx_trylock(struct pfs_user_mutex *self)
 {
-	return try_lock((struct mutex *)(void *)self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success
-										    : thrd_busy;
+	return try_lock(self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success : thrd_busy;
 }
 
-static void unlock(struct mutex *self, const struct pfs_sim_place *place)
+static void unlock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
 	if (!pfs_call_runs())
 		return;
@@ -309,44 +309,46 @@ static void unlock(struct mutex *self, const struct pfs_sim_place *place)
 		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 }
 
-int pfs_mutex_unlock(pthread_mutex_t *opaque)
+int pfs_mutex_unlock(struct pfs_user_mutex *self)
 {
-	unlock((struct mutex *)(void *)opaque, PFS_CALL("pthread_mutex_unlock"));
+	unlock(self, PFS_CALL("pthread_mutex_unlock"));
 	return 0;
 }
 
 /* ---- condition variables ---- */
 
-int pfs_cond_init(pthread_cond_t *opaque, const pthread_condattr_t *attributes)
+int pfs_cond_init(struct pfs_user_condition *self)
 {
-	(void)attributes;
-	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
-	memset(opaque, 0, sizeof(*opaque));
+	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
+	memset(self, 0, sizeof(pthread_cond_t));
 	return 0;
 }
 
-int pfs_cond_destroy(pthread_cond_t *opaque)
+int pfs_cond_destroy(struct pfs_user_condition *self)
 {
-	struct condition *self = (void *)opaque;
-	pfs_user_plain(opaque, sizeof(*opaque), true, HERE);
+	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
 	if (self->count != 0)
-		pfs_machine_fail("pthread_cond_destroy while threads wait");
+		pfs_machine_fail("pthread_cond_destroy: %u threads still wait for the condition",
+				 self->count);
 	return 0;
 }
 
 /* false: it ended spuriously. */
-static bool wait_on(struct condition *self, struct mutex *mutex, const struct pfs_sim_place *place)
+static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mutex,
+		    const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	if (!pfs_call_runs()) {
-		pfs_machine_fail("%s where no other thread runs", place->function);
+		pfs_call_fail_alone(place);
 		return true;
 	}
 	bool wakes = pfs_user_fails();
 	if (!wakes) {
 		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 		if (self->count == WAITERS_MAX)
-			pfs_machine_fail("more than %u threads wait", WAITERS_MAX);
+			pfs_machine_fail("%s: more than %u threads wait for one condition: start "
+					 "fewer",
+					 place->function, WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
 		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
 		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
@@ -358,40 +360,37 @@ static bool wait_on(struct condition *self, struct mutex *mutex, const struct pf
 	return !wakes;
 }
 
-int pfs_cond_wait(pthread_cond_t *self, pthread_mutex_t *mutex)
+int pfs_cond_wait(struct pfs_user_condition *self, struct pfs_user_mutex *mutex)
 {
-	(void)wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
-		      PFS_CALL("pthread_cond_wait"));
+	(void)wait_on(self, mutex, PFS_CALL("pthread_cond_wait"));
 	return 0;
 }
 
-/* Its time limit is what may end it spuriously. */
-static bool wait_timed(pthread_cond_t *self, pthread_mutex_t *mutex,
+/* Only its time limit may end it spuriously. */
+static bool wait_timed(struct pfs_user_condition *self, struct pfs_user_mutex *mutex,
 		       const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
 	thread->has_limit = true;
-	bool woken = wait_on((struct condition *)(void *)self, (struct mutex *)(void *)mutex,
-			     place);
+	bool woken = wait_on(self, mutex, place);
 	thread->has_limit = false;
 	if (!woken)
 		pfs_clock_pass_limit();
 	return woken;
 }
 
-int pfs_cond_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+int pfs_cond_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mutex)
 {
 	return wait_timed(self, mutex, PFS_CALL("pthread_cond_timedwait")) ? 0 : ETIMEDOUT;
 }
 
-int pfs_cnd_timedwait(pthread_cond_t *self, pthread_mutex_t *mutex)
+int pfs_cnd_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mutex)
 {
 	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
 }
 
-static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *place)
+static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim_place *place)
 {
-	struct condition *self = (void *)opaque;
 	uint8_t woken[WAITERS_MAX];
 	if (!pfs_call_runs())
 		return;
@@ -406,15 +405,15 @@ static void wake(pthread_cond_t *opaque, bool all, const struct pfs_sim_place *p
 	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 }
 
-int pfs_cond_signal(pthread_cond_t *opaque)
+int pfs_cond_signal(struct pfs_user_condition *self)
 {
-	wake(opaque, false, PFS_CALL("pthread_cond_signal"));
+	wake(self, false, PFS_CALL("pthread_cond_signal"));
 	return 0;
 }
 
-int pfs_cond_broadcast(pthread_cond_t *opaque)
+int pfs_cond_broadcast(struct pfs_user_condition *self)
 {
-	wake(opaque, true, PFS_CALL("pthread_cond_broadcast"));
+	wake(self, true, PFS_CALL("pthread_cond_broadcast"));
 	return 0;
 }
 

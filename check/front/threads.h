@@ -23,28 +23,33 @@ int pfs_user_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
 
+/* In place of the program's pthread_mutex_t and pthread_cond_t. Arguments that are not read are
+ * left out. */
+struct pfs_user_mutex;
+struct pfs_user_condition;
+
 /* The functions of C11's threads.h that return other values; a mtx_t is a pthread_mutex_t, and so
  * on. */
 int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument);
 int pfs_thrd_join(pthread_t id, int *result);
-int pfs_mtx_init(pthread_mutex_t *mutex, int type);
-int pfs_mtx_trylock(pthread_mutex_t *mutex);
-int pfs_mtx_timedlock(pthread_mutex_t *mutex);
-int pfs_cnd_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int pfs_mtx_init(struct pfs_user_mutex *mutex, int type);
+int pfs_mtx_trylock(struct pfs_user_mutex *mutex);
+int pfs_mtx_timedlock(struct pfs_user_mutex *mutex);
+int pfs_cnd_timedwait(struct pfs_user_condition *condition, struct pfs_user_mutex *mutex);
 
-int pfs_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
-int pfs_mutex_destroy(pthread_mutex_t *mutex);
-int pfs_mutex_lock(pthread_mutex_t *mutex);
-int pfs_mutex_trylock(pthread_mutex_t *mutex);
-int pfs_mutex_timedlock(pthread_mutex_t *mutex); /* its other argument is not read */
-int pfs_mutex_unlock(pthread_mutex_t *mutex);
+int pfs_mutex_init(struct pfs_user_mutex *mutex, const pthread_mutexattr_t *attributes);
+int pfs_mutex_destroy(struct pfs_user_mutex *mutex);
+int pfs_mutex_lock(struct pfs_user_mutex *mutex);
+int pfs_mutex_trylock(struct pfs_user_mutex *mutex);
+int pfs_mutex_timedlock(struct pfs_user_mutex *mutex);
+int pfs_mutex_unlock(struct pfs_user_mutex *mutex);
 
-int pfs_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
-int pfs_cond_destroy(pthread_cond_t *condition);
-int pfs_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int pfs_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int pfs_cond_signal(pthread_cond_t *condition);
-int pfs_cond_broadcast(pthread_cond_t *condition);
+int pfs_cond_init(struct pfs_user_condition *condition);
+int pfs_cond_destroy(struct pfs_user_condition *condition);
+int pfs_cond_wait(struct pfs_user_condition *condition, struct pfs_user_mutex *mutex);
+int pfs_cond_timedwait(struct pfs_user_condition *condition, struct pfs_user_mutex *mutex);
+int pfs_cond_signal(struct pfs_user_condition *condition);
+int pfs_cond_broadcast(struct pfs_user_condition *condition);
 
 int pfs_once(pthread_once_t *once, void (*routine)(void));
 int pfs_guard_acquire(uint64_t *guard);

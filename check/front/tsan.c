@@ -18,31 +18,11 @@
 
 /* ---- plain ---- */
 
-#define PLAIN(name, size, writes)                                \
-	void name(void *address);                                \
-	void name(void *address)                                 \
-	{                                                        \
-		pfs_user_plain(address, (size), (writes), HERE); \
-	}
-#define PLAIN_OF(size)                                           \
-	PLAIN(__tsan_read##size, size, false)                    \
-	PLAIN(__tsan_write##size, size, true)                    \
-	PLAIN(__tsan_unaligned_read##size, size, false)          \
-	PLAIN(__tsan_unaligned_write##size, size, true)          \
-	PLAIN(__tsan_read_write##size, size, true)               \
-	PLAIN(__tsan_unaligned_read_write##size, size, true)     \
-	PLAIN(__tsan_volatile_read##size, size, false)           \
-	PLAIN(__tsan_volatile_write##size, size, true)           \
-	PLAIN(__tsan_unaligned_volatile_read##size, size, false) \
-	PLAIN(__tsan_unaligned_volatile_write##size, size, true)
-PLAIN_OF(1)
-PLAIN_OF(2)
-PLAIN_OF(4)
-PLAIN_OF(8)
-PLAIN_OF(16)
-PLAIN(__tsan_vptr_read, sizeof(void *), false)
+#define PFS_PLAIN_REPORT pfs_user_plain
+#include "check/machine/plain_entries.h"
 
-void __tsan_vptr_update(void **address, void *value);
+PFS_PLAIN_ENTRY(__tsan_vptr_read, sizeof(void *), false)
+
 void __tsan_vptr_update(void **address, void *value)
 {
 	/* A destructor writes what is there already. */
@@ -50,44 +30,8 @@ void __tsan_vptr_update(void **address, void *value)
 		pfs_user_plain(address, sizeof(*address), true, HERE);
 }
 
-#define RANGE(name, writes)                                          \
-	void name(void *address, size_t size_bytes);                 \
-	void name(void *address, size_t size_bytes)                  \
-	{                                                            \
-		pfs_user_plain(address, size_bytes, (writes), HERE); \
-	}
-RANGE(__tsan_read_range, false)
-RANGE(__tsan_write_range, true)
-
-void *__tsan_memcpy(void *to, const void *from, size_t size_bytes);
-void *__tsan_memcpy(void *to, const void *from, size_t size_bytes)
-{
-	pfs_user_plain(from, size_bytes, false, HERE);
-	pfs_user_plain(to, size_bytes, true, HERE);
-	return __builtin_memcpy(to, from, size_bytes);
-}
-
-void *__tsan_memmove(void *to, const void *from, size_t size_bytes);
-void *__tsan_memmove(void *to, const void *from, size_t size_bytes)
-{
-	pfs_user_plain(from, size_bytes, false, HERE);
-	pfs_user_plain(to, size_bytes, true, HERE);
-	return __builtin_memmove(to, from, size_bytes);
-}
-
-void *__tsan_memset(void *to, int value, size_t size_bytes);
-void *__tsan_memset(void *to, int value, size_t size_bytes)
-{
-	pfs_user_plain(to, size_bytes, true, HERE);
-	return __builtin_memset(to, value, size_bytes);
-}
-
 /* ---- calls ---- */
 
-void __tsan_init(void);
-void __tsan_init(void) {}
-
-void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
 {
 	struct pfs_user_thread *self = pfs_user_current();
@@ -96,7 +40,6 @@ void __tsan_func_entry(void *caller)
 	self->call_depth++;
 }
 
-void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
 	struct pfs_user_thread *self = pfs_user_current();
@@ -105,13 +48,11 @@ void __tsan_func_exit(void)
 }
 
 /* What is in between must not be seen: constructors of globals, with clang. */
-void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_begin(void)
 {
 	pfs_sim_quiet();
 }
 
-void __tsan_ignore_thread_end(void);
 void __tsan_ignore_thread_end(void)
 {
 	pfs_sim_loud();
@@ -172,14 +113,11 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 }
 
 #define CHANGE(bits, T, name, kind, operand)                                                 \
-	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);             \
 	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)              \
 	{                                                                                    \
 		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
 	}
 #define COMPARE(bits, T, name, weak)                                                           \
-	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
-					 int failure);                                         \
 	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
 					 int failure)                                          \
 	{                                                                                      \
@@ -192,12 +130,10 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 		return 0;                                                                      \
 	}
 #define ATOMIC(bits, T)                                                                           \
-	T __tsan_atomic##bits##_load(const volatile T *address, int order);                       \
 	T __tsan_atomic##bits##_load(const volatile T *address, int order)                        \
 	{                                                                                         \
 		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);                  \
 	}                                                                                         \
-	void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                \
 	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                 \
 	{                                                                                         \
 		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE);       \
@@ -211,8 +147,6 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                                          \
 	COMPARE(bits, T, compare_exchange_strong, false)                                          \
 	COMPARE(bits, T, compare_exchange_weak, true)                                             \
-	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
-						     int order, int failure);                     \
 	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
 						     int order, int failure)                      \
 	{                                                                                         \
@@ -268,23 +202,20 @@ static wide_int compare_wide(const volatile void *address, wide_int expected, wi
 	return wide.seen;
 }
 
-wide_int __tsan_atomic128_load(const volatile wide_int *address, int order);
 wide_int __tsan_atomic128_load(const volatile wide_int *address, int order)
 {
 	return change_wide(PFS_SIM_LOAD, address, 0, order, HERE);
 }
 
-void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order);
 void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order)
 {
 	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
 }
 
-#define CHANGE_WIDE(name, kind, operand)                                                         \
-	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order); \
-	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order)  \
-	{                                                                                        \
-		return change_wide((kind), address, (operand), order, HERE);                     \
+#define CHANGE_WIDE(name, kind, operand)                                                        \
+	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order) \
+	{                                                                                       \
+		return change_wide((kind), address, (operand), order, HERE);                    \
 	}
 CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
 CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
@@ -295,8 +226,6 @@ CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
 CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 
 #define COMPARE_WIDE(name, weak)                                                                \
-	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
-				    wide_int value, int order, int failure);                    \
 	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
 				    wide_int value, int order, int failure)                     \
 	{                                                                                       \
@@ -311,8 +240,6 @@ COMPARE_WIDE(compare_exchange_strong, false)
 COMPARE_WIDE(compare_exchange_weak, true)
 
 wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
-					       wide_int value, int order, int failure);
-wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
 					       wide_int value, int order, int failure)
 {
 	bool wrote;
@@ -321,7 +248,6 @@ wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_
 
 /* ---- fences ---- */
 
-void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
 	const void *own;
@@ -333,7 +259,6 @@ void __tsan_atomic_thread_fence(int order)
 }
 
 /* For a signal handler in the same thread; there is none. */
-void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
 {
 	(void)order;
@@ -341,13 +266,11 @@ void __tsan_atomic_signal_fence(int order)
 
 /* These tell ThreadSanitizer about orders that it does not see; here fences are seen, and nothing
  * else orders. */
-void AnnotateHappensBefore(const char *file, int line, void *address);
 void AnnotateHappensBefore(const char *file, int line, void *address)
 {
 	(void)file, (void)line, (void)address;
 }
 
-void AnnotateHappensAfter(const char *file, int line, void *address);
 void AnnotateHappensAfter(const char *file, int line, void *address)
 {
 	(void)file, (void)line, (void)address;

@@ -73,7 +73,9 @@ void pfs_user_arrive(void)
 struct pfs_user_thread *pfs_user_add(void)
 {
 	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
-		pfs_machine_fail("more than %u threads", PFS_USER_THREADS_MAX);
+		pfs_machine_fail("the scenario starts more than %u threads, the most that "
+				 "pfs-check runs: start fewer",
+				 PFS_USER_THREADS_MAX);
 		return NULL;
 	}
 	struct pfs_user_thread *self = &pfs_user.threads[pfs_user.thread_count];
@@ -101,10 +103,8 @@ void pfs_user_fail(const char *what)
 		pfs_machine_fail("set-up or final check: %s", what);
 		return;
 	}
-	const struct pfs_sim_place *last = running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id, what,
-			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-			 last != NULL ? last->line : 0);
+	pfs_machine_fail("thread %u: %s, %s", running->id, what,
+			 pfs_trace_after(running->pending.place));
 }
 
 void pfs_user_fail_late(void)
@@ -174,7 +174,7 @@ static bool turns_in_circles(const struct pfs_user_thread *self)
 	return false;
 }
 
-/* Nothing was changed: true also for a test-and-set of what is set. */
+/* Nothing was changed: true also for a test-and-set of a word that is set. */
 static bool only_looked(const struct pfs_user_thread *self,
 			const struct pfs_sim_operation *operation, uint64_t seen)
 {

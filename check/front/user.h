@@ -69,6 +69,13 @@ struct pfs_user {
 };
 extern struct pfs_user pfs_user;
 
+/* Is code of the program running: a thread, the set-up or the final check? */
+static inline bool pfs_user_runs(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	return machine != NULL && (machine->run.running != NULL || machine->aside.is_on);
+}
+
 /* Before the set-up of an execution. */
 void pfs_user_begin(void);
 

@@ -1,15 +1,13 @@
 /*
- * clh.c - the queue lock of T. S. Craig, 1993, and of A. Landin and E. Hagersten, 1994: each waits
- * at the flag of who came before, and leaves with that one's link for the next time. Two threads,
- * of which one enters twice.
+ * clh.c - the queue lock of T. S. Craig, 1993, and of A. Landin and E. Hagersten, 1994: each
+ * thread waits for its predecessor's flag, and leaves with the predecessor's link for its next
+ * entry. Two threads, one of which enters twice.
  *
  * BUG 1: the lock is handed on relaxed.
- * BUG 2: who leaves keeps its own link: entering again, it lowers the flag that says the lock is
- *        free before the other has seen it, and each waits for the other.
+ * BUG 2: a thread that leaves keeps its own link. When it enters again, it withdraws the flag that
+ *        says "free" before the other thread has seen it, and each waits for the other.
  */
 #include <stdatomic.h>
-
-#include <pfslab/check.h>
 
 #if BUG == 1
 #define HAND_ON memory_order_relaxed
@@ -22,49 +20,31 @@ struct link {
 };
 struct place {
 	struct link *own, *before;
-	int times;
 };
 static struct link links[3]; /* one for each thread, and the first before all */
 static _Atomic(struct link *) last = &links[2];
-static struct place places[2] = {{&links[0], 0, 2}, {&links[1], 0, 1}};
-static int entries;
+static struct place places[2] = {{&links[0], 0}, {&links[1], 0}};
 
-static void enter(struct place *place)
+#define ROUNDS(me) ((me) == 0 ? 2 : 1)
+#include "lock.h"
+
+static void enter(int me)
 {
+	struct place *place = &places[me];
 	atomic_store_explicit(&place->own->waits, 1, memory_order_relaxed);
 	place->before = atomic_exchange_explicit(&last, place->own, memory_order_acq_rel);
 	while (atomic_load_explicit(&place->before->waits, memory_order_acquire))
 		pfs_check_yield();
 }
 
-static void leave(struct place *place)
+static void leave(int me)
 {
+	struct place *place = &places[me];
 	struct link *own = place->own;
 #if BUG != 2
-	place->own = place->before; /* nobody looks at it any more */
+	place->own = place->before; /* no other thread reads it any more */
 #endif
 	atomic_store_explicit(&own->waits, 0, HAND_ON);
 }
 
-static void body(void *argument)
-{
-	struct place *place = argument;
-	for (int i = 0; i < place->times; i++) {
-		enter(place);
-		entries++;
-		leave(place);
-	}
-}
-
-static void check(void *argument)
-{
-	(void)argument;
-	pfs_check_assert(entries == 3);
-}
-
-PFS_CHECK_SCENARIO(clh)
-{
-	pfs_check_thread(body, &places[0]);
-	pfs_check_thread(body, &places[1]);
-	pfs_check_at_rest(check, 0);
-}
+LOCK_SCENARIO(clh, 2, 3)

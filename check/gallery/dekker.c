@@ -8,10 +8,10 @@
  */
 #include <stdatomic.h>
 
-#include <pfslab/check.h>
-
 static atomic_int wants[2], turn;
-static int entries;
+
+#define ROUNDS(me) 1
+#include "lock.h"
 
 static void fence(void)
 {
@@ -48,23 +48,4 @@ static void leave(int me)
 #endif
 }
 
-static void body(void *argument)
-{
-	int me = argument != 0;
-	enter(me);
-	entries++;
-	leave(me);
-}
-
-static void check(void *argument)
-{
-	(void)argument;
-	pfs_check_assert(entries == 2);
-}
-
-PFS_CHECK_SCENARIO(dekker)
-{
-	pfs_check_thread(body, 0);
-	pfs_check_thread(body, &entries);
-	pfs_check_at_rest(check, 0);
-}
+LOCK_SCENARIO(dekker, 2, 2)

@@ -23,7 +23,7 @@
 #else
 #define LEAVE memory_order_release
 #endif
-#define READS 1u /* beside twice the epoch in which a reader is */
+#define READS 1u /* added to twice the epoch of a reader */
 #define COUNT 2
 
 static _Atomic(int *) object;

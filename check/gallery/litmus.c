@@ -22,6 +22,14 @@
 #define STORE(location, value, order) atomic_store_explicit(&(location), value, order)
 #define LOAD(location, order) atomic_load_explicit(&(location), order)
 #define THREAD(name) static void name(void *argument __attribute__((unused)))
+/* Two threads, and what must hold when they have ended. */
+#define PAIR(name)                                 \
+	PFS_CHECK_SCENARIO(name)                   \
+	{                                          \
+		pfs_check_thread(name##_one, 0);   \
+		pfs_check_thread(name##_other, 0); \
+		pfs_check_at_rest(name##_rest, 0); \
+	}
 
 static atomic_int x, y, z;
 static int seen[4];
@@ -45,12 +53,7 @@ THREAD(sb_rest)
 	pfs_check_assert(seen[0] == 1 || seen[1] == 1);
 }
 
-PFS_CHECK_SCENARIO(sb)
-{
-	pfs_check_thread(sb_one, 0);
-	pfs_check_thread(sb_other, 0);
-	pfs_check_at_rest(sb_rest, 0);
-}
+PAIR(sb)
 
 /* ---- message passing (MP) ---- */
 
@@ -112,29 +115,24 @@ PFS_CHECK_SCENARIO(iriw)
 
 /* ---- two pairs of stores (2+2W) ---- */
 
-THREAD(two_one)
+THREAD(two_two_w_one)
 {
 	STORE(x, 1, ORDER(4, seq_cst, release));
 	STORE(y, 2, ORDER(4, seq_cst, release));
 }
 
-THREAD(two_other)
+THREAD(two_two_w_other)
 {
 	STORE(y, 1, ORDER(4, seq_cst, release));
 	STORE(x, 2, ORDER(4, seq_cst, release));
 }
 
-THREAD(two_rest)
+THREAD(two_two_w_rest)
 {
 	pfs_check_assert(x == 2 || y == 2);
 }
 
-PFS_CHECK_SCENARIO(two_two_w)
-{
-	pfs_check_thread(two_one, 0);
-	pfs_check_thread(two_other, 0);
-	pfs_check_at_rest(two_rest, 0);
-}
+PAIR(two_two_w)
 
 /* ---- a message that is handed on (WRC), and by way of a second flag (ISA2) ---- */
 
@@ -194,12 +192,7 @@ THREAD(r_rest)
 	pfs_check_assert(!(y == 2 && seen[0] == 0));
 }
 
-PFS_CHECK_SCENARIO(r)
-{
-	pfs_check_thread(r_one, 0);
-	pfs_check_thread(r_other, 0);
-	pfs_check_at_rest(r_rest, 0);
-}
+PAIR(r)
 
 THREAD(s_one)
 {
@@ -218,12 +211,7 @@ THREAD(s_rest)
 	pfs_check_assert(!(seen[0] == 1 && x == 2));
 }
 
-PFS_CHECK_SCENARIO(s)
-{
-	pfs_check_thread(s_one, 0);
-	pfs_check_thread(s_other, 0);
-	pfs_check_at_rest(s_rest, 0);
-}
+PAIR(s)
 
 /* ---- one location has one order (CoRR), whatever the orders are ---- */
 

@@ -4,7 +4,7 @@
  * one pushes a second one.
  *
  * BUG 1: the number of a slot that was filled is stored relaxed.
- * BUG 2: a slot is given back relaxed: who fills it next races with who emptied it.
+ * BUG 2: a slot is given back relaxed: the next thread that fills it races with the last reader.
  * BUG 3: a turn is taken by a load and a store.
  */
 #include <stdatomic.h>

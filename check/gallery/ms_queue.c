@@ -4,8 +4,8 @@
  *
  * Once more with its calls, which must be those of a queue.
  *
- * BUG 1: an element is linked relaxed: who takes it does not see its value.
- * BUG 2: it is given back by who takes it.
+ * BUG 1: an element is linked relaxed: the thread that takes it does not see its value.
+ * BUG 2: the thread that takes an element frees it.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -115,29 +115,8 @@ static void check(void *argument)
 
 /* ---- as a queue, one call after the other ---- */
 
-enum { ADD, TAKE };
-#define NONE (-1)
-
-struct queue {
-	int32_t count, values[4];
-};
-
-static int64_t step(void *state, int operation, int64_t argument, int64_t result)
-{
-	struct queue *queue = state;
-	(void)result;
-	if (operation == ADD) {
-		queue->values[queue->count++] = (int32_t)argument;
-		return 1;
-	}
-	if (queue->count == 0)
-		return NONE;
-	int32_t value = queue->values[0];
-	for (int at = 1; at < queue->count; at++)
-		queue->values[at - 1] = queue->values[at];
-	queue->values[--queue->count] = 0;
-	return value;
-}
+#define ROOM 4
+#include "queue.h"
 
 static int take_called(void)
 {
@@ -179,8 +158,7 @@ static void take_rest(void *argument)
 PFS_CHECK_SCENARIO(ms_queue_calls)
 {
 	static int values[] = { 1, 2 };
-	const struct queue empty = { 0, { 0 } };
-	pfs_check_specification(&empty, sizeof(empty), step);
+	begin_queue();
 	first = make(0);
 	atomic_store(&head, first);
 	atomic_store(&tail, first);

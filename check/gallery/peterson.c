@@ -6,8 +6,6 @@
  */
 #include <stdatomic.h>
 
-#include <pfslab/check.h>
-
 #if BUG == 1
 #define STORE memory_order_release
 #else
@@ -15,7 +13,9 @@
 #endif
 
 static atomic_int flags[2], turn;
-static int inside, entries;
+
+#define ROUNDS(me) 1
+#include "lock.h"
 
 static void enter(int me)
 {
@@ -31,25 +31,9 @@ static void enter(int me)
 		pfs_check_yield();
 }
 
-static void body(void *argument)
+static void leave(int me)
 {
-	int me = argument != 0;
-	enter(me);
-	pfs_check_assert(inside++ == 0);
-	entries++;
-	inside--;
 	atomic_store_explicit(&flags[me], 0, memory_order_release);
 }
 
-static void check(void *argument)
-{
-	(void)argument;
-	pfs_check_assert(entries == 2);
-}
-
-PFS_CHECK_SCENARIO(peterson)
-{
-	pfs_check_thread(body, 0);
-	pfs_check_thread(body, &entries);
-	pfs_check_at_rest(check, 0);
-}
+LOCK_SCENARIO(peterson, 2, 2)

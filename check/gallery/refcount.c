@@ -1,10 +1,11 @@
 /*
- * refcount.c - a count of references: one more is relaxed, one less releases, and who takes the
- * last one acquires and frees. Three threads have one each; one of them hands on a second.
+ * refcount.c - a count of references: an increment is relaxed, a decrement releases, and the thread
+ * that drops the last reference acquires and frees. Three threads have one reference each; one of
+ * them hands on a second.
  *
- * BUG 1: one less is relaxed: others may still be reading what is freed.
- * BUG 2: the last one is taken without acquire.
- * BUG 3: the count is looked at again to see who was last: two free it, or look at what is freed.
+ * BUG 1: the decrement is relaxed: other threads may still be reading the freed object.
+ * BUG 2: the last reference is dropped without acquire.
+ * BUG 3: the count is read again to find the last thread: two free it, or one reads it freed.
  * BUG 4: a reference is taken by a load and a store.
  */
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  *
  * BUG 1: a reader leaves relaxed: the writer races with what it read.
  * BUG 2: a writer leaves relaxed.
- * BUG 3: a reader that came too late does not give back what it took: nobody can write any more.
+ * BUG 3: a reader that came too late does not give back what it took: no thread can write any more.
  * BUG 4: a writer takes the lock by a load and a store.
  */
 #include <stdatomic.h>

@@ -71,31 +71,7 @@ static void consume(void *argument)
 
 /* ---- as a queue of two, one call after the other ---- */
 
-enum { ADD, TAKE };
-#define NONE (-1)
-
-struct queue {
-	int32_t count, values[ROOM];
-};
-
-static int64_t step(void *state, int operation, int64_t argument, int64_t result)
-{
-	struct queue *queue = state;
-	(void)result;
-	if (operation == ADD) {
-		if (queue->count == (int32_t)ROOM)
-			return 0;
-		queue->values[queue->count++] = (int32_t)argument;
-		return 1;
-	}
-	if (queue->count == 0)
-		return NONE;
-	int32_t value = queue->values[0];
-	for (int at = 1; at < queue->count; at++)
-		queue->values[at - 1] = queue->values[at];
-	queue->values[--queue->count] = 0;
-	return value;
-}
+#include "queue.h"
 
 static void push_some(void *argument)
 {
@@ -113,8 +89,7 @@ static void pop_two(void *argument)
 
 PFS_CHECK_SCENARIO(spsc_calls)
 {
-	const struct queue empty = { 0, { 0 } };
-	pfs_check_specification(&empty, sizeof(empty), step);
+	begin_queue();
 	pfs_check_thread(push_some, 0);
 	pfs_check_thread(pop_two, 0);
 }

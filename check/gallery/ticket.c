@@ -6,8 +6,6 @@
  */
 #include <stdatomic.h>
 
-#include <pfslab/check.h>
-
 #if BUG == 2
 #define LOOK memory_order_relaxed
 #else
@@ -15,7 +13,10 @@
 #endif
 
 static atomic_uint next, turn;
-static int entries;
+static unsigned numbers[3]; /* of the threads */
+
+#define ROUNDS(me) 1
+#include "lock.h"
 
 static unsigned take(void)
 {
@@ -28,25 +29,16 @@ static unsigned take(void)
 #endif
 }
 
-static void body(void *argument)
+static void enter(int me)
 {
-	unsigned number = take();
-	(void)argument;
-	while (atomic_load_explicit(&turn, LOOK) != number)
+	numbers[me] = take();
+	while (atomic_load_explicit(&turn, LOOK) != numbers[me])
 		continue; /* says nothing of its waiting: --looks */
-	entries++;
-	atomic_store_explicit(&turn, number + 1, memory_order_release);
 }
 
-static void check(void *argument)
+static void leave(int me)
 {
-	(void)argument;
-	pfs_check_assert(entries == 3);
+	atomic_store_explicit(&turn, numbers[me] + 1, memory_order_release);
 }
 
-PFS_CHECK_SCENARIO(ticket)
-{
-	for (int i = 0; i < 3; i++)
-		pfs_check_thread(body, 0);
-	pfs_check_at_rest(check, 0);
-}
+LOCK_SCENARIO(ticket, 3, 3)

@@ -24,7 +24,7 @@
 #define COUNT 3u
 
 static atomic_uint top, next[COUNT + 1];
-static int owned[COUNT + 1]; /* who popped it writes it: two owners race */
+static int owned[COUNT + 1]; /* written by its owner: two owners race */
 
 static unsigned pop(void)
 {

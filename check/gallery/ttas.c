@@ -7,8 +7,6 @@
  */
 #include <stdatomic.h>
 
-#include <pfslab/check.h>
-
 #if BUG == 1
 #define GIVE memory_order_relaxed
 #else
@@ -16,7 +14,9 @@
 #endif
 
 static atomic_int taken;
-static int entries;
+
+#define ROUNDS(me) 1
+#include "lock.h"
 
 static int take(void)
 {
@@ -29,36 +29,19 @@ static int take(void)
 #endif
 }
 
-static void enter(void)
+static void enter(int me)
 {
+	(void)me;
 	do {
 		while (atomic_load_explicit(&taken, memory_order_relaxed))
 			pfs_check_yield();
 	} while (!take());
 }
 
-static void leave(void)
+static void leave(int me)
 {
+	(void)me;
 	atomic_store_explicit(&taken, 0, GIVE);
 }
 
-static void body(void *argument)
-{
-	(void)argument;
-	enter();
-	entries++;
-	leave();
-}
-
-static void check(void *argument)
-{
-	(void)argument;
-	pfs_check_assert(entries == 3);
-}
-
-PFS_CHECK_SCENARIO(ttas)
-{
-	for (int i = 0; i < 3; i++)
-		pfs_check_thread(body, 0);
-	pfs_check_at_rest(check, 0);
-}
+LOCK_SCENARIO(ttas, 3, 3)

@@ -185,10 +185,6 @@ struct run {
 	const struct pfs_litmus_program *program;
 	struct pfs_litmus_graphs *graphs;
 	struct pfs_machine *machine;
-	struct run_thread {
-		struct run *run;
-		uint8_t id;
-	} threads[PFS_LITMUS_THREADS];
 	struct pfs_litmus_outcome now;
 	uint32_t steps[PFS_LITMUS_EVENTS]; /* of events, as they were executed */
 };
@@ -198,27 +194,24 @@ static void execute(struct run *self, uint32_t at)
 	static const struct pfs_sim_place place = { "litmus", "litmus", "litmus", 0 };
 	const struct pfs_litmus_event *event = &self->program->events[at];
 	enum pfs_sim_order order = (enum pfs_sim_order)event->order;
-	uint32_t *word = NULL, seen = event->expected;
-	struct pfs_sim_operation swap = { .operand = event->value,
-					  .expected = event->expected,
-					  .place = &place,
-					  .size_bytes = 4,
-					  .kind = PFS_SIM_CAS,
-					  .order = event->order,
-					  .failure = event->failure };
 	self->steps[at] = PFS_STEP_NONE;
-	if (event->location != PFS_LITMUS_NO_LOCATION)
-		word = swap.address = &self->now.final[event->location];
-	switch (event->kind) {
-	case PFS_SIM_STORE: pfs_sim_store(word, 4, event->value, order, &place); break;
-	case PFS_SIM_LOAD: seen = (uint32_t)pfs_sim_load(word, 4, order, &place); break;
-	case PFS_SIM_CAS: seen = (uint32_t)pfs_sim_execute(&swap); break;
-	case PFS_SIM_BARRIER: pfs_machine_barrier(); return;
-	case PFS_SIM_FENCE: pfs_machine_fence(order, &place); return;
-	default:
-		seen = (uint32_t)pfs_sim_change((enum pfs_sim_kind)event->kind, word, 4,
-						event->value, order, &place);
+	if (event->kind == PFS_SIM_BARRIER) {
+		pfs_machine_barrier();
+		return;
 	}
+	if (event->kind == PFS_SIM_FENCE) {
+		pfs_machine_fence(order, &place);
+		return;
+	}
+	struct pfs_sim_operation operation = { .address = &self->now.final[event->location],
+					       .operand = event->value,
+					       .expected = event->expected,
+					       .place = &place,
+					       .size_bytes = 4,
+					       .kind = event->kind,
+					       .order = event->order,
+					       .failure = event->failure };
+	uint32_t seen = (uint32_t)pfs_sim_execute(&operation);
 	if (event->reg != PFS_LITMUS_NO_EVENT)
 		self->now.registers[event->reg] = seen;
 	self->steps[at] = self->machine->run.step_count - 1;
@@ -226,11 +219,11 @@ static void execute(struct run *self, uint32_t at)
 
 static void body(void *opaque)
 {
-	const struct run_thread *thread = opaque;
-	const struct pfs_litmus_program *program = thread->run->program;
-	for (uint32_t at = 0; at < program->event_count; at++) {
-		if (program->events[at].thread == thread->id)
-			execute(thread->run, at);
+	struct run *self = opaque;
+	uint32_t id = self->machine->run.running->id;
+	for (uint32_t at = 0; at < self->program->event_count; at++) {
+		if (self->program->events[at].thread == id)
+			execute(self, at);
 	}
 }
 
@@ -239,10 +232,8 @@ static void setup(struct pfs_machine *machine, void *context)
 	struct run *self = context;
 	self->machine = machine;
 	memset(&self->now, 0, sizeof(self->now));
-	for (uint8_t id = 0; id < self->program->thread_count; id++) {
-		self->threads[id] = (struct run_thread){ self, id };
-		(void)pfs_machine_spawn(machine, 0, body, &self->threads[id]);
-	}
+	for (uint32_t id = 0; id < self->program->thread_count; id++)
+		(void)pfs_machine_spawn(machine, 0, body, self);
 }
 
 static uint8_t event_of(const struct run *self, uint32_t step)

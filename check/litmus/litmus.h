@@ -76,8 +76,9 @@ struct pfs_litmus {
 	const char *name;
 	const char *program;
 	const char *outcome;
-	const char *verdicts; /* sc, tso, views: A allowed, F forbidden */
-	const char *c11;      /* how C11 or RC11 differs from the views, or NULL */
+	/* By model: A allowed, F forbidden; none of later models. Then, if C11 or RC11 differs from
+	 * the views, how. */
+	const char *verdicts;
 };
 
 extern const struct pfs_litmus pfs_litmus_table[];

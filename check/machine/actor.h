@@ -26,7 +26,7 @@ struct pfs_actor {
 
 #define PFS_NOBODY ((struct pfs_actor){ 0, PFS_ACTOR_NOBODY, 0 })
 #define PFS_THREAD_NONE UINT32_MAX
-#define PFS_ACTOR_NONE UINT32_MAX /* the number of nobody */
+#define PFS_ACTOR_NONE UINT32_MAX /* the number of PFS_NOBODY */
 
 static inline bool pfs_actor_is_nobody(struct pfs_actor self)
 {

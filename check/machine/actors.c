@@ -84,6 +84,6 @@ struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t numbe
 
 struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self)
 {
-	/* The number of nobody is the largest: the next one is 0. */
+	/* PFS_NOBODY has the largest number: the next one is 0. */
 	return pfs_machine_first_from(self, pfs_actor_number(self, self->run.last_actor) + 1);
 }

@@ -67,7 +67,7 @@ bool pfs_machine_any(const struct pfs_machine *self);
 struct pfs_actor pfs_machine_perhaps_older(struct pfs_machine *self, struct pfs_actor actor,
 					   uint64_t random);
 
-/* The first actor that can move, from a number on, round the circle; or nobody. */
+/* The first actor that can move, from a number on, cyclically; or PFS_NOBODY. */
 struct pfs_actor pfs_machine_first_from(struct pfs_machine *self, uint32_t number);
 /* From the one after the last actor on. */
 struct pfs_actor pfs_machine_next_in_turn(struct pfs_machine *self);

@@ -42,48 +42,29 @@
 #define PFS_SIM_UNSEEN __attribute__((no_sanitize("thread")))
 #define PFS_SIM_RAW(object) (*(volatile PFS_SIM_TYPE(object) *)(uintptr_t)(object))
 
-#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                        \
-	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change((kind), PFS_SIM_AT(object),           \
-							 PFS_SIM_BITS(object, value), (order), \
-							 PFS_SIM_PLACE(#object)))
-#define pfs_exchange_relaxed(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_RELAXED)
-#define pfs_exchange_acquire(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_ACQUIRE)
-#define pfs_exchange_release(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_RELEASE)
-#define pfs_exchange_acq_rel(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_ACQ_REL)
-#define pfs_exchange_seq(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_EXCHANGE, object, value, PFS_SIM_SEQ)
-#define pfs_fetch_add_relaxed(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_ADD, object, value, PFS_SIM_RELAXED)
-#define pfs_fetch_add_acquire(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_ADD, object, value, PFS_SIM_ACQUIRE)
-#define pfs_fetch_add_release(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_ADD, object, value, PFS_SIM_RELEASE)
-#define pfs_fetch_add_acq_rel(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_ADD, object, value, PFS_SIM_ACQ_REL)
-#define pfs_fetch_add_seq(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_ADD, object, value, PFS_SIM_SEQ)
-#define pfs_fetch_or_relaxed(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_RELAXED)
-#define pfs_fetch_or_acquire(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_ACQUIRE)
-#define pfs_fetch_or_release(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_RELEASE)
-#define pfs_fetch_or_acq_rel(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_ACQ_REL)
-#define pfs_fetch_or_seq(object, value) PFS_SIM_CHANGE_WITH(PFS_SIM_OR, object, value, PFS_SIM_SEQ)
-#define pfs_fetch_and_relaxed(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_RELAXED)
-#define pfs_fetch_and_acquire(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_ACQUIRE)
-#define pfs_fetch_and_release(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_RELEASE)
-#define pfs_fetch_and_acq_rel(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_ACQ_REL)
-#define pfs_fetch_and_seq(object, value) \
-	PFS_SIM_CHANGE_WITH(PFS_SIM_AND, object, value, PFS_SIM_SEQ)
+#define PFS_SIM_CHANGE_WITH(kind, object, value, order)                                      \
+	((PFS_SIM_TYPE(object))(uintptr_t)pfs_sim_change(PFS_SIM_##kind, PFS_SIM_AT(object), \
+							 PFS_SIM_BITS(object, value),        \
+							 PFS_SIM_##order, PFS_SIM_PLACE(#object)))
+#define pfs_exchange_relaxed(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, RELAXED)
+#define pfs_exchange_acquire(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, ACQUIRE)
+#define pfs_exchange_release(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, RELEASE)
+#define pfs_exchange_acq_rel(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, ACQ_REL)
+#define pfs_exchange_seq(object, value) PFS_SIM_CHANGE_WITH(EXCHANGE, object, value, SEQ)
+#define pfs_fetch_add_relaxed(object, value) PFS_SIM_CHANGE_WITH(ADD, object, value, RELAXED)
+#define pfs_fetch_add_acquire(object, value) PFS_SIM_CHANGE_WITH(ADD, object, value, ACQUIRE)
+#define pfs_fetch_add_release(object, value) PFS_SIM_CHANGE_WITH(ADD, object, value, RELEASE)
+#define pfs_fetch_add_acq_rel(object, value) PFS_SIM_CHANGE_WITH(ADD, object, value, ACQ_REL)
+#define pfs_fetch_add_seq(object, value) PFS_SIM_CHANGE_WITH(ADD, object, value, SEQ)
+#define pfs_fetch_or_relaxed(object, value) PFS_SIM_CHANGE_WITH(OR, object, value, RELAXED)
+#define pfs_fetch_or_acquire(object, value) PFS_SIM_CHANGE_WITH(OR, object, value, ACQUIRE)
+#define pfs_fetch_or_release(object, value) PFS_SIM_CHANGE_WITH(OR, object, value, RELEASE)
+#define pfs_fetch_or_acq_rel(object, value) PFS_SIM_CHANGE_WITH(OR, object, value, ACQ_REL)
+#define pfs_fetch_or_seq(object, value) PFS_SIM_CHANGE_WITH(OR, object, value, SEQ)
+#define pfs_fetch_and_relaxed(object, value) PFS_SIM_CHANGE_WITH(AND, object, value, RELAXED)
+#define pfs_fetch_and_acquire(object, value) PFS_SIM_CHANGE_WITH(AND, object, value, ACQUIRE)
+#define pfs_fetch_and_release(object, value) PFS_SIM_CHANGE_WITH(AND, object, value, RELEASE)
+#define pfs_fetch_and_acq_rel(object, value) PFS_SIM_CHANGE_WITH(AND, object, value, ACQ_REL)
+#define pfs_fetch_and_seq(object, value) PFS_SIM_CHANGE_WITH(AND, object, value, SEQ)
 
 #endif

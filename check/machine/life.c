@@ -29,14 +29,12 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 		pfs_machine_fail("set-up or final check: plain access to %s",
 				 in_region && state == PFS_SIM_GONE ? "a page that was given back"
 								    : "a bad address");
-	const struct pfs_sim_place *last = running->pending.place;
-	pfs_machine_fail("thread %u: %s, after its operation at %s:%d", running->id,
+	pfs_machine_fail("thread %u: %s, %s", running->id,
 			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "stack overflow"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"
 				 : "plain access to a bad address",
-			 last != NULL ? pfs_trace_base_name(last->file) : "its start",
-			 last != NULL ? last->line : 0);
+			 pfs_trace_after(running->pending.place));
 }
 
 /* On a stack of its own, because the fiber's may have overflowed. The handler leaves by a fiber

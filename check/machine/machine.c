@@ -30,7 +30,7 @@ static enum pfs_machine_end end_of_run(struct pfs_machine *self)
 	return PFS_END_DONE;
 }
 
-/* The next actor, or nobody with self->end set. */
+/* The next actor, or PFS_NOBODY with self->run.end set. */
 static struct pfs_actor pick(struct pfs_machine *self)
 {
 	if (self->hooks.check != NULL && self->run.end == PFS_END_DONE)
@@ -293,7 +293,7 @@ void pfs_machine_body(void *opaque)
 		pfs_current_leave(self, thread);
 	else
 		(void)dispatch(self, thread);
-	__builtin_trap(); /* nobody chooses a finished thread */
+	__builtin_trap(); /* no scheduler chooses a finished thread */
 }
 
 /* Every new thread runs to its first operation, in the order of their ids. */

@@ -19,6 +19,7 @@
 #include "check/machine/fences.h"
 #include "check/machine/fiber.h"
 #include "check/machine/memory.h"
+#include "check/machine/models.h"
 #include "check/machine/news.h"
 #include "check/machine/operation.h"
 #include "check/machine/plain.h"
@@ -34,7 +35,7 @@
 enum pfs_machine_end {
 	PFS_END_DONE,     /* every thread that was not stopped has finished */
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
-	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield for ever (news.h) */
+	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield forever (news.h) */
 	PFS_END_STEPS,    /* the bound on steps was reached: nothing is known beyond it */
 	PFS_END_KNOWN     /* the scheduler knows the rest: see pfs_run_state.is_known */
 };
@@ -79,12 +80,11 @@ struct pfs_vthread {
 };
 
 struct pfs_machine;
-struct pfs_memory_model;
 
 /*
  * Chooses the next actor (actors.h). choose must return an actor for which pfs_machine_can_run is
- * true, or nobody if there is none (pfs_machine_any tells). ran is optional, and called after each
- * step.
+ * true, or PFS_NOBODY if there is none (pfs_machine_any tells). ran is optional, and called after
+ * each step.
  */
 struct pfs_scheduler {
 	struct pfs_actor (*choose)(struct pfs_scheduler *self, struct pfs_machine *machine);
@@ -189,16 +189,6 @@ struct pfs_machine {
 	struct pfs_recording trace; /* while tracing */
 };
 
-/* Memory models, model.h. */
-extern const struct pfs_memory_model pfs_model_sc;    /* all see every operation at once */
-extern const struct pfs_memory_model pfs_model_tso;   /* stores wait in their thread's buffer */
-extern const struct pfs_memory_model pfs_model_views; /* C11: old values stay readable until
-						       * something forbids it */
-#define PFS_MEMORY_MODEL_NAMES "sc, tso, views"
-
-/* The model of that name, or NULL. */
-const struct pfs_memory_model *pfs_memory_model_of(const char *name);
-
 /*
  * pfs_machine_create - a machine without threads.
  *
@@ -248,7 +238,7 @@ void pfs_machine_aside(struct pfs_machine *self, void (*call)(void *argument), v
 /* The same from the place of a whole snapshot, which was restored. */
 enum pfs_machine_end pfs_machine_resume(struct pfs_machine *self, struct pfs_scheduler *scheduler);
 
-/* The thread stops for ever before its step number `steps`; UINT32_MAX sets it free. */
+/* The thread stops forever before its step number `steps`; UINT32_MAX sets it free. */
 void pfs_machine_stop_after(struct pfs_machine *self, uint32_t thread, uint32_t steps);
 
 /* End the execution here with a message; does not return inside a body, a check or a call aside.
@@ -281,7 +271,7 @@ uint64_t pfs_machine_await(void *word, uint32_t size_bytes, enum pfs_sim_order o
 
 /*
  * pfs_machine_choose - one number of 0 .. count - 1; count is at least 1. A step that a search may
- * make with each of its choices: a thread that loops for ever uses it to choose what it does next.
+ * make with each of its choices: a thread that loops forever uses it to choose what it does next.
  * What the thread does between this and its next operation must not affect other threads.
  */
 uint32_t pfs_machine_choose(uint32_t count);

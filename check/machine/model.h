@@ -7,7 +7,7 @@
  *	buffers    stores wait in their thread's buffer: threads have drains
  *	keeps_old  old values stay readable: steps have choices, and what has been read follows
  *	           from clocks and not from the order of steps
- * A further model is another table in pfs_memory_models.
+ * A further model is another file and a line in models.h.
  */
 #ifndef PFS_SIM_MODEL_H
 #define PFS_SIM_MODEL_H
@@ -26,19 +26,20 @@ struct pfs_memory_model {
 	const char *name; /* --memory */
 	bool buffers;
 	bool keeps_old;
+	bool strengthens; /* orders count for more than declared: it misses data races */
 
 	/* Make room for the model's data of a thread, once for each fiber; false: no memory. May be
 	 * NULL. */
 	bool (*thread_init)(struct pfs_vthread *thread);
 	void (*thread_fini)(struct pfs_vthread *thread); /* may be NULL */
-	/* Before a run of `threads` threads: all know all that memory holds. May be NULL. */
+	/* Before a run: all threads know all that memory holds. May be NULL. */
 	void (*begin)(struct pfs_machine *machine);
 	void (*fini)(struct pfs_machine *machine); /* may be NULL */
-	/* All that an execution changes, besides the threads' buffers. May be NULL. */
+	/* Puts all that an execution changes, except the threads' buffers. May be NULL. */
 	void (*keep)(struct pfs_machine *machine, struct pfs_machine_snapshot *snapshot);
 
-	/* May the thread's pending operation be executed with this choice? It is no yield, and no
-	 * lock that is taken. */
+	/* May the thread's pending operation be executed with this choice? It is neither
+	 * a yield nor the lock of a mutex that is taken. */
 	bool (*can)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 		    uint32_t choice);
 	/* What an operation of the thread would see. */
@@ -66,8 +67,8 @@ struct pfs_memory_model {
 	bool (*is_behind)(const struct pfs_machine *machine, const struct pfs_news_read *read,
 			  uint32_t message);
 	bool (*has_news)(const struct pfs_machine *machine, const struct pfs_news_read *read);
-	/* With keeps_old, for searches: the steps that exclude a choice, only because of what
-	 * others did; and the step that wrote what it would read, or PFS_STEP_NONE. */
+	/* With keeps_old, for searches: the steps that exclude a choice, only because of
+	 * other threads' steps; and the step that wrote what it would read, or PFS_STEP_NONE. */
 	uint32_t (*rivals)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			   uint32_t choice, uint32_t *steps, uint32_t room);
 	uint32_t (*source)(const struct pfs_machine *machine, const struct pfs_vthread *thread,
@@ -77,10 +78,6 @@ struct pfs_memory_model {
 	uint32_t (*order)(const struct pfs_machine *machine, const void *address, uint32_t *steps,
 			  uint32_t room);
 };
-
-/* All models, in the order of their strength. */
-#define PFS_MEMORY_MODELS 3u
-extern const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS];
 
 /* ---- for schedulers and searches, with any model ---- */
 
@@ -138,7 +135,7 @@ static inline bool pfs_model_has_bytes(const struct pfs_sim_operation *operation
 	       operation->kind != PFS_SIM_FENCE && operation->kind != PFS_SIM_CHOOSE;
 }
 
-/* Does the operation write, having seen that? *written is cut to its size. id: of the thread, for
+/* Does the operation write, having seen `seen`? *written is cut to its size. id: of the thread, for
  * mutexes. */
 bool pfs_model_result(const struct pfs_sim_operation *operation, uint32_t id, uint64_t seen,
 		      uint64_t *written);

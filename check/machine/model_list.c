@@ -3,9 +3,8 @@
  */
 #include "check/machine/model.h"
 
-const struct pfs_memory_model *const pfs_memory_models[PFS_MEMORY_MODELS] = { &pfs_model_sc,
-									      &pfs_model_tso,
-									      &pfs_model_views };
+#define ADDRESS(name, what) &pfs_model_##name,
+const struct pfs_memory_model *const pfs_memory_models[] = { PFS_MODEL_LIST(ADDRESS, ADDRESS) };
 
 const struct pfs_memory_model *pfs_memory_model_of(const char *name)
 {

@@ -14,7 +14,7 @@
  *
  * A loop that counts its tries would do something else in the end. So if no other thread can go on,
  * all threads that yield go on without news, PFS_NEWS_TRIES_MAX times in a row. If there is still
- * no news then, the execution ends: they would yield for ever. A loop with more tries than that is
+ * no news then, the execution ends: they would yield forever. A loop with more tries than that is
  * reported too; and a read without news while other threads can go on is never tried.
  *
  * Steps are recorded, and what was read is determined when a thread yields: other threads pay

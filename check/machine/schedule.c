@@ -68,6 +68,21 @@ void pfs_random_walk_init(struct pfs_random_walk *self, uint64_t seed, uint32_t 
 	self->slow = slow;
 }
 
+/* The actor with the highest priority of those that can move. */
+static struct pfs_actor highest(struct pfs_machine *machine, const uint64_t *priority,
+				uint64_t *random)
+{
+	uint32_t best = PFS_ACTOR_NONE, count = pfs_machine_actor_count(machine);
+	for (uint32_t number = 0; number < count; number++) {
+		if (pfs_machine_can_move(machine, pfs_actor_of(machine, number)) &&
+		    (best == PFS_ACTOR_NONE || priority[number] > priority[best]))
+			best = number;
+	}
+	if (best == PFS_ACTOR_NONE)
+		return PFS_NOBODY;
+	return perhaps_older(random, machine, pfs_actor_of(machine, best));
+}
+
 static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler, struct pfs_machine *machine)
 {
 	struct pfs_pct *self = (struct pfs_pct *)scheduler;
@@ -79,15 +94,7 @@ static struct pfs_actor pct_choose(struct pfs_scheduler *scheduler, struct pfs_m
 		if (self->changes[i] == machine->run.step_count && last != PFS_ACTOR_NONE)
 			self->priority[last] = self->lowest--;
 	}
-	uint32_t best = PFS_ACTOR_NONE, count = pfs_machine_actor_count(machine);
-	for (uint32_t number = 0; number < count; number++) {
-		if (pfs_machine_can_move(machine, pfs_actor_of(machine, number)) &&
-		    (best == PFS_ACTOR_NONE || self->priority[number] > self->priority[best]))
-			best = number;
-	}
-	if (best == PFS_ACTOR_NONE)
-		return PFS_NOBODY;
-	return perhaps_older(&self->random, machine, pfs_actor_of(machine, best));
+	return highest(machine, self->priority, &self->random);
 }
 
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps)
@@ -107,15 +114,7 @@ static struct pfs_actor partial_order_choose(struct pfs_scheduler *scheduler,
 					     struct pfs_machine *machine)
 {
 	struct pfs_partial_order *self = (struct pfs_partial_order *)scheduler;
-	uint32_t count = pfs_machine_actor_count(machine), best = PFS_ACTOR_NONE;
-	for (uint32_t number = 0; number < count; number++) {
-		if (pfs_machine_can_move(machine, pfs_actor_of(machine, number)) &&
-		    (best == PFS_ACTOR_NONE || self->priority[number] > self->priority[best]))
-			best = number;
-	}
-	if (best == PFS_ACTOR_NONE)
-		return PFS_NOBODY;
-	return perhaps_older(&self->random, machine, pfs_actor_of(machine, best));
+	return highest(machine, self->priority, &self->random);
 }
 
 static bool only_reads(const struct pfs_sim_operation *operation)

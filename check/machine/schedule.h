@@ -36,7 +36,7 @@ struct pfs_pct {
 	uint32_t depth;
 	uint64_t random;                                /* views: which values are read */
 	uint32_t lowest;                                /* next priority below all others */
-	uint32_t priority[2 * PFS_MACHINE_THREADS_MAX]; /* by actor */
+	uint64_t priority[2 * PFS_MACHINE_THREADS_MAX]; /* by actor */
 };
 /* steps: the approximate length of an execution. */
 void pfs_pct_init(struct pfs_pct *self, uint64_t seed, uint32_t depth, uint32_t steps);

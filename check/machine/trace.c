@@ -36,6 +36,16 @@ const char *pfs_trace_base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+const char *pfs_trace_after(const struct pfs_sim_place *last)
+{
+	static _Thread_local char text[256];
+	if (last == NULL)
+		return "before its first operation";
+	(void)snprintf(text, sizeof(text), "after its operation at %s:%d",
+		       pfs_trace_base_name(last->file), last->line);
+	return text;
+}
+
 static struct pfs_writer *writer_of(const struct pfs_machine *self, const void *address)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);

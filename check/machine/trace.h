@@ -29,4 +29,8 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 
 const char *pfs_trace_base_name(const char *path);
 
+/* "after its operation at FILE:LINE", of a thread's last operation, or of none. Valid until the
+ * next call. */
+const char *pfs_trace_after(const struct pfs_sim_place *last);
+
 #endif

@@ -60,7 +60,7 @@ static void widen_threads(struct pfs_views *self, uint32_t count)
 	}
 }
 
-/* Insert a message after the one at position `behind`; UINT32_MAX: as the first. */
+/* Insert a message after position `behind`; UINT32_MAX: as the first. */
 static uint32_t insert(struct pfs_location *location, uint32_t behind,
 		       const struct pfs_view_message *message)
 {
@@ -103,10 +103,12 @@ static uint32_t location_of(struct pfs_views *self, const struct pfs_sim_operati
 		return id;
 	}
 	struct pfs_location *location = &self->locations[id];
-	PFS_MACHINE_CHECK(location->size_bytes == operation->size_bytes,
-			  "%s (%s:%d) is accessed with sizes of %u and %u bytes",
-			  operation->place->text, operation->place->file, operation->place->line,
-			  location->size_bytes, operation->size_bytes);
+	PFS_MACHINE_CHECK(
+		location->size_bytes == operation->size_bytes,
+		"%s (%s:%d) is accessed with sizes of %u and %u bytes, which --memory views "
+		"cannot mix: use --memory sc",
+		operation->place->text, operation->place->file, operation->place->line,
+		location->size_bytes, operation->size_bytes);
 	uint32_t last = location->count - 1;
 	if (location->messages[location->order[last]].value == value)
 		return id;

@@ -100,7 +100,7 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 /* The number of choices, some of which may be impossible. At least 1. */
 uint32_t pfs_views_choices(const struct pfs_machine *machine, const struct pfs_vthread *thread);
 
-/* For a choice that is impossible only because of what others did: their steps that exclude it.
+/* For a choice that is impossible only because of other threads' steps: the steps that exclude it.
  * Returns how many, at most room; 0 for all other choices. */
 uint32_t pfs_views_rivals(const struct pfs_machine *machine, const struct pfs_vthread *thread,
 			  uint32_t choice, uint32_t *steps, uint32_t room);

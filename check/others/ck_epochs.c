@@ -43,7 +43,6 @@ static void retire(ck_epoch_entry_t *entry)
 /* A read section: what it found is there until the end. */
 static void read(void *argument)
 {
-	(void)argument;
 	ck_epoch_begin(&reader, NULL);
 	struct object *found = ck_pr_load_ptr(&current);
 	pfs_check_assert(!ck_pr_load_int(&found->is_gone));
@@ -52,7 +51,6 @@ static void read(void *argument)
 
 static void read_other(void *argument)
 {
-	(void)argument;
 	ck_epoch_begin(&reader, NULL);
 	struct object *found = ck_pr_load_ptr(&other);
 	if (found != NULL)
@@ -63,7 +61,6 @@ static void read_other(void *argument)
 /* In a section of its own, so that the epoch goes on. */
 static void tick(void *argument)
 {
-	(void)argument;
 	ck_epoch_begin(&helper, NULL);
 	(void)ck_epoch_poll(&poller);
 	ck_epoch_end(&helper, NULL);
@@ -71,7 +68,6 @@ static void tick(void *argument)
 
 static void unlink_by_store(void *argument)
 {
-	(void)argument;
 	ck_pr_store_ptr(&current, &objects[1]);
 	ck_epoch_call(&writer, &objects[0].entry, retire);
 	(void)ck_epoch_poll(&writer);
@@ -79,7 +75,6 @@ static void unlink_by_store(void *argument)
 
 static void unlink_by_exchange(void *argument)
 {
-	(void)argument;
 	(void)ck_pr_fas_ptr(&current, &objects[1]);
 	ck_epoch_call(&writer, &objects[0].entry, retire);
 	(void)ck_epoch_poll(&writer);
@@ -88,7 +83,6 @@ static void unlink_by_exchange(void *argument)
 
 static void unlink_by_fence(void *argument)
 {
-	(void)argument;
 	ck_pr_store_ptr(&current, &objects[1]);
 	ck_pr_fence_memory();
 	ck_epoch_call(&writer, &objects[0].entry, retire);
@@ -98,7 +92,6 @@ static void unlink_by_fence(void *argument)
 
 static void unlink_and_wait(void *argument)
 {
-	(void)argument;
 	ck_pr_store_ptr(&current, &objects[1]);
 	ck_epoch_synchronize(&writer);
 	retire(&objects[0].entry);
@@ -152,7 +145,6 @@ static void retire_both(ck_epoch_entry_t *entry)
 
 static void poll_writer(void *argument)
 {
-	(void)argument;
 	(void)ck_epoch_poll(&writer);
 }
 

@@ -32,7 +32,6 @@ static void produce(void *first)
 static void consume(void *argument)
 {
 	int *value;
-	(void)argument;
 	for (int got = 0; got < 2;) {
 		if (!ck_fifo_spsc_dequeue(&fifo, &value)) {
 			ck_pr_stall();
@@ -54,7 +53,6 @@ static void produce_locked(void *own)
 
 static void check(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(sum == 3);
 }
 

@@ -58,7 +58,6 @@ static void begin(unsigned int degree)
 static void read(void *argument)
 {
 	struct object *found;
-	(void)argument;
 	do {
 		found = ck_pr_load_ptr(&current);
 		ck_hp_set_fence(&reader, 0, found);
@@ -70,20 +69,17 @@ static void read(void *argument)
 static void unlink_by_exchange(void *argument)
 {
 	struct object *old = ck_pr_fas_ptr(&current, &objects[1]);
-	(void)argument;
 	ck_hp_free(&writer, &old->hazard, old, old);
 }
 
 static void unlink_by_store(void *argument)
 {
-	(void)argument;
 	ck_pr_store_ptr(&current, &objects[1]);
 	ck_hp_free(&writer, &objects[0].hazard, &objects[0], &objects[0]);
 }
 
 static void unlink_by_fence(void *argument)
 {
-	(void)argument;
 	ck_pr_store_ptr(&current, &objects[1]);
 	ck_pr_fence_memory();
 	ck_hp_free(&writer, &objects[0].hazard, &objects[0], &objects[0]);
@@ -112,13 +108,11 @@ PFS_CHECK_SCENARIO(by_fence)
 
 static void free_last(void *argument)
 {
-	(void)argument;
 	ck_hp_free(&writer, &objects[0].hazard, &objects[0], &objects[0]);
 }
 
 static void check_last(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(!objects[0].is_gone);
 }
 

@@ -65,13 +65,11 @@ CONSUMER(try, ck_ring_trydequeue_mpmc, 1)
 
 static void check_two(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(sums[0] + sums[1] == 1 + 2);
 }
 
 static void check_three(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(sums[0] + sums[1] == 1 + 2 + 3);
 }
 

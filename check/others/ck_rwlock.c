@@ -35,7 +35,6 @@ static ck_brlock_reader_t readers[2];
 
 static void check_b(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(a == b);
 }
 
@@ -56,14 +55,12 @@ static void look(void)
 	static type name##_lock;                                                         \
 	static void write_##name(void *own)                                              \
 	{                                                                                \
-		(void)own;                                                               \
 		write_lock;                                                              \
 		change();                                                                \
 		write_unlock;                                                            \
 	}                                                                                \
 	static void read_##name(void *own)                                               \
 	{                                                                                \
-		(void)own;                                                               \
 		read_lock;                                                               \
 		look();                                                                  \
 		read_unlock;                                                             \
@@ -110,7 +107,6 @@ LOCK(brlock, 2, ck_brlock_t,
 /* Wrong: who reads may not write. */
 static void misuse(void *argument)
 {
-	(void)argument;
 	ck_rwlock_read_lock(&rwlock_lock);
 	change();
 	ck_rwlock_read_unlock(&rwlock_lock);

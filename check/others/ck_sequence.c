@@ -23,7 +23,6 @@ static int a, b;
 
 static void write_twice(void *argument)
 {
-	(void)argument;
 	for (int i = 1; i <= 2; i++) {
 		ck_sequence_write_begin(&lock);
 		ck_pr_store_int(&a, i);
@@ -36,7 +35,6 @@ static void read_both(void *argument)
 {
 	unsigned int version;
 	int seen_a = 0, seen_b = 0;
-	(void)argument;
 	do {
 		version = ck_sequence_read_begin(&lock);
 		seen_a = ck_pr_load_int(&a);
@@ -48,7 +46,6 @@ static void read_both(void *argument)
 /* Wrong: it does not ask whether it has to do it again. */
 static void read_once(void *argument)
 {
-	(void)argument;
 	(void)ck_sequence_read_begin(&lock);
 	int seen_a = ck_pr_load_int(&a), seen_b = ck_pr_load_int(&b);
 	pfs_check_assert(seen_a == seen_b);
@@ -75,7 +72,6 @@ static struct item items[3];
 
 static void insert(void *argument)
 {
-	(void)argument;
 	items[1].value = 1;
 	CK_STAILQ_INSERT_TAIL(&list, &items[1], link);
 	items[2].value = 1;
@@ -86,7 +82,6 @@ static void walk(void *argument)
 {
 	struct item *item;
 	int count = 0;
-	(void)argument;
 	CK_STAILQ_FOREACH(item, &list, link)
 		count += item->value;
 	pfs_check_assert(count >= 1 && count <= 3);

@@ -45,7 +45,6 @@ static void enter(void)
 
 static void check_entries(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(entries == wanted);
 }
 
@@ -54,7 +53,6 @@ static void check_entries(void *argument)
 	static ck_spinlock_##name##_t name##_lock;          \
 	static void body_##name(void *argument)             \
 	{                                                   \
-		(void)argument;                             \
 		ck_spinlock_##name##_lock(&name##_lock);    \
 		enter();                                  \
 		ck_spinlock_##name##_unlock(&name##_lock);  \
@@ -113,7 +111,6 @@ static ck_spinlock_anderson_thread_t anderson_slots[2];
 static void body_anderson(void *argument)
 {
 	ck_spinlock_anderson_thread_t *slot;
-	(void)argument;
 	ck_spinlock_anderson_lock(&anderson_lock, &slot);
 	enter();
 	ck_spinlock_anderson_unlock(&anderson_lock, slot);

@@ -90,7 +90,6 @@ static void check_rest(void *argument)
 {
 	ck_stack_entry_t *link;
 	int sum = sums[0] + sums[1];
-	(void)argument;
 	CK_STACK_FOREACH(&stack, link)
 		sum += ((struct item *)link)->value;
 	pfs_check_assert(sum == 1 + 2 + 3);

@@ -59,7 +59,6 @@ static void check(void *argument)
 {
 	struct item *item;
 	int sum = sums[0] + sums[1];
-	(void)argument;
 	while ((item = (struct item *)cds_lfq_dequeue_rcu(&queue)) != NULL)
 		sum += item->value;
 	pfs_check_assert(sum == 1 + 2 + 3);

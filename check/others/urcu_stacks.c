@@ -59,7 +59,6 @@ static void add(void *sum, void *link)
 	{                                                                                  \
 		int sum = sums[0] + sums[1];                                               \
 		void *link;                                                                \
-		(void)argument;                                                            \
 		while ((link = cds_##name##_pop_blocking(&name)) != NULL)                  \
 			add(&sum, link);                                                   \
 		pfs_check_assert(sum == 1 + 2 + 3);                                        \

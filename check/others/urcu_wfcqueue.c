@@ -72,7 +72,6 @@ static void walk(void *sum)
 {
 	struct cds_wfcq_node *link;
 	int seen = 0;
-	(void)sum;
 	__cds_wfcq_for_each_blocking(&head, &tail, link)
 		seen += ((struct item *)link)->value;
 	pfs_check_assert(seen <= 1 + 2 + 3);
@@ -82,7 +81,6 @@ static void check(void *argument)
 {
 	int sum = sums[0] + sums[1];
 	struct cds_wfcq_node *link;
-	(void)argument;
 	while ((link = __cds_wfcq_dequeue_nonblocking(&head, &tail)) != NULL)
 		add(&sum, link);
 	pfs_check_assert(sum == 1 + 2 + 3);

@@ -16,7 +16,6 @@ static atomic_int done;
 static void put(void *argument)
 {
 	struct message *message = malloc(sizeof(*message));
-	(void)argument;
 	memset(message, 0, sizeof(*message));
 	message->words[1] = 42;
 	atomic_store_explicit(&box, message, memory_order_release);
@@ -25,7 +24,6 @@ static void put(void *argument)
 static void take(void *argument)
 {
 	struct message *message = atomic_exchange_explicit(&box, NULL, memory_order_acquire);
-	(void)argument;
 	if (message == NULL)
 		return;
 	pfs_check_assert(message->words[1] == 42);
@@ -34,7 +32,6 @@ static void take(void *argument)
 
 static void empty(void *argument)
 {
-	(void)argument;
 	free(atomic_load(&box));
 }
 
@@ -48,7 +45,6 @@ PFS_CHECK_SCENARIO(handed_over)
 static void look(void *argument)
 {
 	struct message *message = atomic_load_explicit(&box, memory_order_acquire);
-	(void)argument;
 	if (message != NULL)
 		pfs_check_assert(message->words[1] == 42);
 }
@@ -66,7 +62,6 @@ static struct message *volatile kept;
 
 static void use_late(void *argument)
 {
-	(void)argument;
 	kept = malloc(sizeof(*kept));
 	free(kept);
 	kept->words[0] = 1;
@@ -80,7 +75,6 @@ PFS_CHECK_SCENARIO(late)
 static void free_both(void *argument)
 {
 	struct message *message = atomic_load(&box);
-	(void)argument;
 	free(message);
 	free(message);
 }
@@ -108,7 +102,6 @@ static struct message *chain;
 
 static void link_many(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 5000; i++) {
 		struct message *message = malloc(sizeof(*message));
 		message->words[0] = (long)chain;
@@ -124,7 +117,6 @@ PFS_CHECK_SCENARIO(chained)
 static void overrun(void *argument)
 {
 	static char *volatile bytes;
-	(void)argument;
 	bytes = malloc(3);
 	bytes[3] = 0;
 	free(bytes);

@@ -18,14 +18,13 @@ static atomic_int high, low;
 static int64_t register_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	int64_t *value = state;
-	(void)result;
 	if (operation == READ)
 		return *value;
 	*value = argument;
 	return 0;
 }
 
-/* The words come one after the other, and so does who reads them. */
+/* The words are written one after the other, and read one after the other. */
 static int write_both(int value)
 {
 	atomic_store(&high, value);
@@ -40,13 +39,11 @@ static int read_torn(void)
 
 static void write_one(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(WRITE, 11, write_both(1));
 }
 
 static void read_twice_torn(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(READ, 0, read_torn());
 	(void)pfs_check_op(READ, 0, read_torn());
 }
@@ -71,7 +68,6 @@ static void store_relaxed(void *argument)
 
 static void load_twice(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 }
@@ -86,10 +82,9 @@ PFS_CHECK_SCENARIO(word)
 	pfs_check_thread(load_twice, 0);
 }
 
-/* Who knows that a call has begun does not know that it has ended. */
+/* To know that a call has begun is not to know that it has ended. */
 static void tell_and_store(void *argument)
 {
-	(void)argument;
 	pfs_check_call(WRITE, 1);
 	atomic_store_explicit(&low, 1, memory_order_release);
 	atomic_store_explicit(&high, 1, memory_order_relaxed);
@@ -98,7 +93,6 @@ static void tell_and_store(void *argument)
 
 static void be_told_and_load(void *argument)
 {
-	(void)argument;
 	(void)atomic_load_explicit(&low, memory_order_acquire);
 	(void)pfs_check_op(READ, 0, atomic_load_explicit(&high, memory_order_relaxed));
 }
@@ -111,12 +105,11 @@ PFS_CHECK_SCENARIO(told)
 	pfs_check_thread(be_told_and_load, 0);
 }
 
-/* ---- two words: who stores one and loads the other ---- */
+/* ---- two words: each thread stores one and loads the other ---- */
 
 static int64_t words_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	int64_t *values = state;
-	(void)result;
 	if (operation == READ)
 		return values[argument];
 	values[argument] = 1;
@@ -133,7 +126,7 @@ static void store_and_load(void *argument)
 			   atomic_load_explicit(other, memory_order_acquire));
 }
 
-/* By the clock and memory, who begins later is told of the store that ended. */
+/* By the clock, a call that begins later must see the store of a call that has ended. */
 PFS_CHECK_SCENARIO(buffering)
 {
 	const int64_t none[2] = { 0, 0 };
@@ -156,7 +149,6 @@ struct queue {
 static int64_t queue_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	struct queue *queue = state;
-	(void)result;
 	if (operation == ADD) {
 		queue->values[queue->count++] = (int32_t)argument;
 		return 0;
@@ -211,13 +203,11 @@ static void add_one_apart(void *argument)
 
 static void take_one(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(TAKE, 0, take());
 }
 
 static void take_all(void *argument)
 {
-	(void)argument;
 	for (int64_t value = 0; value != NONE;)
 		value = pfs_check_op(TAKE, 0, take());
 }
@@ -262,7 +252,6 @@ static atomic_uint set;
 static int64_t set_step(void *state, int operation, int64_t argument, int64_t result)
 {
 	uint32_t *bits = state, bit = 1u << argument, had = *bits & bit;
-	(void)result;
 	if (operation == INSERT)
 		*bits |= bit;
 	if (operation == REMOVE)
@@ -272,21 +261,18 @@ static int64_t set_step(void *state, int operation, int64_t argument, int64_t re
 
 static void insert_and_remove(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(INSERT, 1, (atomic_fetch_or(&set, 2) & 2) == 0);
 	(void)pfs_check_op(REMOVE, 1, (atomic_fetch_and(&set, ~2u) & 2) != 0);
 }
 
 static void look(void *argument)
 {
-	(void)argument;
 	(void)pfs_check_op(HAS, 1, (atomic_load(&set) & 2) != 0);
 }
 
 /* Two that both inserted it. */
 static void insert_by_looking(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 	unsigned seen = atomic_load(&set);
 	if ((seen & 2) == 0)
@@ -316,7 +302,6 @@ PFS_CHECK_SCENARIO(inserted_fails)
 /* It may have taken effect, or not: the other finds one or the other. */
 static void insert_and_stop(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 	atomic_fetch_or(&set, 2);
 }
@@ -331,7 +316,6 @@ PFS_CHECK_SCENARIO(not_returned)
 
 static void insert_not(void *argument)
 {
-	(void)argument;
 	pfs_check_call(INSERT, 1);
 }
 
@@ -350,7 +334,6 @@ PFS_CHECK_SCENARIO(unsaid_misused)
 
 static void twice(void *argument)
 {
-	(void)argument;
 	pfs_check_call(HAS, 1);
 	pfs_check_call(INSERT, 1);
 }
@@ -364,7 +347,6 @@ PFS_CHECK_SCENARIO(nested_misused)
 
 static void many(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i <= 64; i++)
 		look(0);
 }

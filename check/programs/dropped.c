@@ -15,13 +15,11 @@ int shared, sink;
 
 static void clear(void *argument)
 {
-	(void)argument;
 	memset(&pair, 0, sizeof(pair));
 }
 
 static void look(void *argument)
 {
-	(void)argument;
 	sink = pair.first;
 }
 
@@ -34,13 +32,10 @@ PFS_CHECK_SCENARIO(small_memset)
 static void read_for_nothing(void *argument)
 {
 	int unused = shared;
-	(void)argument;
-	(void)unused;
 }
 
 static void change(void *argument)
 {
-	(void)argument;
 	shared = 1;
 }
 

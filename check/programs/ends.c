@@ -16,14 +16,12 @@ static volatile int nothing;
 
 static void touch(void *argument)
 {
-	(void)argument;
 	(void)atomic_load(&flag);
 }
 
 #define SCENARIO(name, code)                      \
 	static void name##_body(void *argument)   \
 	{                                         \
-		(void)argument;                   \
 		atomic_store(&flag, 1);           \
 		code                              \
 	}                                         \

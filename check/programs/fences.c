@@ -12,13 +12,11 @@ static int r[4], data;
 
 static void write_x(void *argument)
 {
-	(void)argument;
 	atomic_store_explicit(&x, 1, memory_order_relaxed);
 }
 
 static void write_y(void *argument)
 {
-	(void)argument;
 	atomic_store_explicit(&y, 1, memory_order_relaxed);
 }
 
@@ -27,14 +25,12 @@ static void write_y(void *argument)
 #define CROSSED(name, fence)                                             \
 	static void name##_one(void *argument)                           \
 	{                                                                \
-		(void)argument;                                          \
 		atomic_store_explicit(&x, 1, memory_order_relaxed);      \
 		atomic_thread_fence(fence);                              \
 		r[0] = atomic_load_explicit(&y, memory_order_relaxed);   \
 	}                                                                \
 	static void name##_other(void *argument)                         \
 	{                                                                \
-		(void)argument;                                          \
 		atomic_store_explicit(&y, 1, memory_order_relaxed);      \
 		atomic_thread_fence(fence);                              \
 		r[1] = atomic_load_explicit(&x, memory_order_relaxed);   \
@@ -48,7 +44,6 @@ static void write_y(void *argument)
 
 static void not_both_old(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(r[0] == 1 || r[1] == 1);
 }
 
@@ -60,14 +55,12 @@ CROSSED(crossed_acq_rel_fails, memory_order_acq_rel)
 #define READERS(name, fence)                                             \
 	static void name##_one(void *argument)                           \
 	{                                                                \
-		(void)argument;                                          \
 		r[0] = atomic_load_explicit(&x, memory_order_relaxed);   \
 		atomic_thread_fence(fence);                              \
 		r[1] = atomic_load_explicit(&y, memory_order_relaxed);   \
 	}                                                                \
 	static void name##_other(void *argument)                         \
 	{                                                                \
-		(void)argument;                                          \
 		r[2] = atomic_load_explicit(&y, memory_order_relaxed);   \
 		atomic_thread_fence(fence);                              \
 		r[3] = atomic_load_explicit(&x, memory_order_relaxed);   \
@@ -83,7 +76,6 @@ CROSSED(crossed_acq_rel_fails, memory_order_acq_rel)
 
 static void one_order(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(!(r[0] == 1 && r[1] == 0 && r[2] == 1 && r[3] == 0));
 }
 
@@ -95,14 +87,12 @@ READERS(readers_acquire_fails, memory_order_acquire)
 #define MESSAGE(name, release, acquire)                                  \
 	static void name##_from(void *argument)                          \
 	{                                                                \
-		(void)argument;                                          \
 		data = 42;                                               \
 		release;                                                 \
 		atomic_store_explicit(&x, 1, memory_order_relaxed);      \
 	}                                                                \
 	static void name##_to(void *argument)                            \
 	{                                                                \
-		(void)argument;                                          \
 		if (atomic_load_explicit(&x, memory_order_relaxed) == 0) \
 			return;                                          \
 		acquire;                                                 \
@@ -129,7 +119,6 @@ MESSAGE(message_signal_fails, atomic_signal_fence(memory_order_seq_cst),
 	static void name##_to(void *argument)                                          \
 	{                                                                              \
 		int seen = 0;                                                          \
-		(void)argument;                                                        \
 		if (!atomic_compare_exchange_strong_explicit(&x, &seen, 0,             \
 							     memory_order_acquire, order)) \
 			pfs_check_assert(data == 42);                                  \
@@ -165,7 +154,6 @@ static atomic_ulong large;
 
 static void change_all(void *argument)
 {
-	(void)argument;
 	CHANGES(byte, unsigned char, 0xFFul);
 	CHANGES(half, unsigned short, 0xFFFFul);
 	CHANGES(word, unsigned, 0xFFFFFFFFul);
@@ -182,7 +170,6 @@ static int own;
 
 static void store_own(void *argument)
 {
-	(void)argument;
 	__atomic_store_n(&own, 1, __ATOMIC_RELAXED);
 	pfs_check_assert(own == 1);
 	own = 2;
@@ -191,7 +178,6 @@ static void store_own(void *argument)
 
 static void check_own(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(own == 2);
 }
 
@@ -215,7 +201,6 @@ static void write_annotated(void *argument)
 
 static void read_annotated(void *argument)
 {
-	(void)argument;
 	if (atomic_load_explicit(&x, memory_order_relaxed) == 0)
 		return;
 	AnnotateHappensAfter(__FILE__, __LINE__, &x);

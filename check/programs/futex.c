@@ -30,7 +30,7 @@ static long wake(atomic_uint *at, int count)
 static void count_locked(void *argument)
 {
 	unsigned seen = 0;
-	const unsigned waits = argument == NULL ? 2 : 1; /* 1: nobody is told that one waits */
+	const unsigned waits = argument == NULL ? 2 : 1; /* 1: hides that a thread waits */
 	if (!atomic_compare_exchange_strong(&lock_word, &seen, 1)) {
 		if (seen != waits)
 			seen = atomic_exchange(&lock_word, waits);
@@ -48,7 +48,6 @@ static void count_locked(void *argument)
 
 static void is_two(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(counter == 2);
 }
 
@@ -67,7 +66,6 @@ PFS_CHECK_SCENARIO(mutex_untold)
 
 static void await(void *argument)
 {
-	(void)argument;
 	while (atomic_load(&word) == 0)
 		wait_while(&word, 0);
 }
@@ -95,7 +93,6 @@ PFS_CHECK_SCENARIO(one_too_few)
 /* A wait may end by itself. */
 static void await_once(void *argument)
 {
-	(void)argument;
 	if (atomic_load(&word) == 0 && wait_while(&word, 0) == 0)
 		pfs_check_assert(atomic_load(&word) == 1);
 }
@@ -109,7 +106,6 @@ PFS_CHECK_SCENARIO(awaits_once_fails)
 /* Wakes before it changes the word. */
 static void tell_early(void *argument)
 {
-	(void)argument;
 	wake(&word, 1);
 	atomic_store(&word, 1);
 }
@@ -148,11 +144,10 @@ PFS_CHECK_SCENARIO(other_bits)
 	pfs_check_thread(tell_bits, &word);
 }
 
-/* It gives up, and so needs nobody; the other says what it found. */
+/* It gives up, so no other thread has to wake it. */
 static void await_a_while(void *argument)
 {
 	const struct timespec soon = { .tv_sec = 1 };
-	(void)argument;
 	if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &soon, NULL, 0) != 0)
 		pfs_check_assert(errno == ETIMEDOUT || (errno == EAGAIN && word == 1));
 }
@@ -170,7 +165,6 @@ PFS_CHECK_SCENARIO(limit_alone)
 
 static void other_call(void *argument)
 {
-	(void)argument;
 	syscall(SYS_gettid);
 }
 

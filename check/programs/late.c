@@ -28,7 +28,6 @@ static void spawn(void)
 
 static void count(void *argument)
 {
-	(void)argument;
 	pfs_check_outcome("first turn: thread %u", atomic_load(&order) & 3);
 }
 
@@ -41,7 +40,6 @@ PFS_CHECK_SCENARIO(turns)
 /* The last thread had all of its turns, then the one before it. */
 static void not_backwards(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(atomic_load(&order) != (2 | 2 << 2 | 1 << 4 | 1 << 6));
 }
 

@@ -25,7 +25,6 @@ static atomic_int inside;
 
 static void write_both(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_wrlock(&rwlock);
 	value++;
 	other++;
@@ -34,7 +33,6 @@ static void write_both(void *argument)
 
 static void read_both(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_rdlock(&rwlock);
 	pfs_check_assert(value == other);
 	pthread_rwlock_unlock(&rwlock);
@@ -50,7 +48,6 @@ PFS_CHECK_SCENARIO(rwlock)
 /* Two at once: if no schedule had that, the lock would be a mutex, and this would hold. */
 static void read_and_count(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_rdlock(&rwlock);
 	pfs_check_assert(atomic_fetch_add(&inside, 1) == 0);
 	atomic_fetch_sub(&inside, 1);
@@ -65,7 +62,6 @@ PFS_CHECK_SCENARIO(rwlock_shared_fails)
 
 static void write_under_read(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_rdlock(&rwlock);
 	value++;
 	pthread_rwlock_unlock(&rwlock);
@@ -79,7 +75,6 @@ PFS_CHECK_SCENARIO(rwlock_read_fails)
 
 static void upgrade(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_rdlock(&rwlock);
 	pthread_rwlock_wrlock(&rwlock);
 	pthread_rwlock_unlock(&rwlock);
@@ -92,7 +87,6 @@ PFS_CHECK_SCENARIO(rwlock_upgrade)
 
 static void unlock_alone(void *argument)
 {
-	(void)argument;
 	pthread_rwlock_unlock(&rwlock);
 }
 
@@ -105,7 +99,6 @@ PFS_CHECK_SCENARIO(rwlock_not_had)
 
 static void produce(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 2; i++) {
 		sem_wait(&rooms);
 		value++;
@@ -115,7 +108,6 @@ static void produce(void *argument)
 
 static void consume(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 2; i++) {
 		sem_wait(&items);
 		pfs_check_assert(value == i + 1);
@@ -151,7 +143,6 @@ PFS_CHECK_SCENARIO(semaphores_stuck)
 
 static void add_spinning(void *argument)
 {
-	(void)argument;
 	if (pthread_spin_trylock(&spin) != 0)
 		pthread_spin_lock(&spin);
 	value++;
@@ -160,7 +151,6 @@ static void add_spinning(void *argument)
 
 static void is_two(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(value == 2);
 }
 
@@ -186,7 +176,6 @@ static void phases(void *argument)
 
 static void one_was_last(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(turns == 1 && inside == 1);
 }
 
@@ -212,7 +201,6 @@ static const struct timespec soon = { .tv_sec = 1 };
 static void told_or_late(void *argument)
 {
 	int waited = 0;
-	(void)argument;
 	pthread_mutex_lock(&mutex);
 	while (value == 0 && waited != ETIMEDOUT)
 		waited = pthread_cond_timedwait(&condition, &mutex, &soon);
@@ -226,7 +214,6 @@ PFS_CHECK_SCENARIO(limit_nobody_tells)
 
 static void told_for_sure(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&mutex);
 	if (value == 0)
 		pfs_check_assert(pthread_cond_timedwait(&condition, &mutex, &soon) == 0);
@@ -235,7 +222,6 @@ static void told_for_sure(void *argument)
 
 static void tell(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&mutex);
 	value = 1;
 	pthread_cond_signal(&condition);
@@ -261,7 +247,6 @@ static void lock_both(void *argument)
 
 static void lock_both_crosswise(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&mutex);
 	pthread_rwlock_rdlock(&rwlock);
 	pthread_rwlock_unlock(&rwlock);
@@ -283,7 +268,6 @@ PFS_CHECK_SCENARIO(no_limit)
 static void watch_clock(void *argument)
 {
 	struct timespec first, last;
-	(void)argument;
 	clock_gettime(CLOCK_MONOTONIC, &first);
 	nanosleep(&soon, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &last);

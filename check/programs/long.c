@@ -15,7 +15,6 @@ static char *block;
 
 static void fill_often(void *argument)
 {
-	(void)argument;
 	block = malloc(BYTES);
 	for (int i = 0; i < 1000000; i++) {
 		memset(block, i, BYTES);
@@ -27,7 +26,6 @@ static void fill_often(void *argument)
 
 static void count_often(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 100000000; i++)
 		atomic_fetch_add(&count, 1);
 }

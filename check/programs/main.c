@@ -37,7 +37,6 @@ int main(void)
 
 static void call_main(void *argument)
 {
-	(void)argument;
 	(void)main();
 }
 

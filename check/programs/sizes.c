@@ -18,13 +18,11 @@ static struct {
 
 static void halves(void *argument)
 {
-	(void)argument;
 	atomic_store(&word.half[1], 1);
 }
 
 static void whole(void *argument)
 {
-	(void)argument;
 	uint32_t seen = atomic_load(&word.whole);
 	pfs_check_assert(seen == 0 || seen == 0x10000);
 }
@@ -37,7 +35,6 @@ PFS_CHECK_SCENARIO(overlap)
 
 static void both(void *argument)
 {
-	(void)argument;
 	atomic_fetch_add(&apart.one, 1);
 	atomic_fetch_add(&apart.other, 1);
 	atomic_fetch_add(&apart.third, 1);
@@ -54,7 +51,6 @@ PFS_CHECK_SCENARIO(side_by_side)
 static void small(void *argument)
 {
 	_Atomic(uint16_t) *own = malloc(8);
-	(void)argument;
 	atomic_init(own, 0);
 	atomic_fetch_add(own, 1);
 	free((void *)own);
@@ -63,7 +59,6 @@ static void small(void *argument)
 static void large(void *argument)
 {
 	_Atomic(uint64_t) *own = malloc(8);
-	(void)argument;
 	atomic_init(own, 0);
 	atomic_fetch_add(own, 1);
 	free((void *)own);

@@ -1,6 +1,6 @@
 /*
- * spin.c - locks that write while they wait: a test-and-set of what is set changes nothing, so that
- * such a loop waits for a change, as one does that looks.
+ * spin.c - locks that write while they wait: a test-and-set of a word that is already set changes
+ * nothing, so such a loop waits for a change, as a loop of loads does.
  */
 #include <stdatomic.h>
 
@@ -12,7 +12,6 @@ static int counter; /* guarded */
 
 static void by_exchange(void *argument)
 {
-	(void)argument;
 	while (atomic_exchange_explicit(&word, 1, memory_order_acquire) != 0)
 		;
 	counter++;
@@ -21,7 +20,6 @@ static void by_exchange(void *argument)
 
 static void by_flag(void *argument)
 {
-	(void)argument;
 	while (atomic_flag_test_and_set_explicit(&flag, memory_order_acquire))
 		pfs_check_yield();
 	counter++;
@@ -30,17 +28,15 @@ static void by_flag(void *argument)
 
 static void by_or(void *argument)
 {
-	(void)argument;
 	while ((atomic_fetch_or_explicit(&word, 4, memory_order_acquire) & 4) != 0)
 		;
 	counter++;
 	atomic_fetch_and_explicit(&word, ~4, memory_order_release);
 }
 
-/* The mistake: who locks next may not see what was guarded. */
+/* The mistake: the next owner may not see the guarded data. */
 static void by_relaxed(void *argument)
 {
-	(void)argument;
 	while (atomic_exchange_explicit(&word, 1, memory_order_acquire) != 0)
 		;
 	counter++;
@@ -50,20 +46,17 @@ static void by_relaxed(void *argument)
 /* Adds of 0 change nothing, but these end by themselves. */
 static void by_count(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 6; i++)
 		counter += atomic_fetch_add(&word, 0) == 0;
 }
 
 static void two_counted(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(counter == 2);
 }
 
 static void six_counted(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(counter == 6);
 }
 

@@ -5,14 +5,10 @@
 
 static int told;
 
-static void nothing(void *argument)
-{
-	(void)argument;
-}
+static void nothing(void *argument) {}
 
 static void at_rest(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(told == 1);
 }
 

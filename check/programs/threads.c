@@ -57,7 +57,6 @@ PFS_CHECK_SCENARIO(no_join)
 
 static void one_other(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&one);
 	pthread_mutex_lock(&other);
 	pthread_mutex_unlock(&other);
@@ -66,7 +65,6 @@ static void one_other(void *argument)
 
 static void other_one(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&other);
 	pthread_mutex_lock(&one);
 	pthread_mutex_unlock(&one);
@@ -98,7 +96,6 @@ static void tell(void *argument)
 
 static void await(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&one);
 	while (!is_ready)
 		pthread_cond_wait(&ready, &one);
@@ -128,7 +125,6 @@ PFS_CHECK_SCENARIO(one_of_two_told)
 /* An if where a while must be: it may wake by itself. */
 static void await_once(void *argument)
 {
-	(void)argument;
 	pthread_mutex_lock(&one);
 	if (!is_ready)
 		pthread_cond_wait(&ready, &one);
@@ -149,7 +145,6 @@ static void initialize(void)
 
 static void use_once(void *argument)
 {
-	(void)argument;
 	pthread_once(&once, initialize);
 	pfs_check_assert(initialized == 1);
 }
@@ -166,7 +161,6 @@ static atomic_int taken;
 
 static void spin(void *argument)
 {
-	(void)argument;
 	while (atomic_exchange_explicit(&taken, 1, memory_order_acquire) != 0) {
 		while (atomic_load_explicit(&taken, memory_order_relaxed) != 0)
 			continue;
@@ -185,7 +179,6 @@ PFS_CHECK_SCENARIO(spinlock)
 static void add_weakly(void *argument)
 {
 	int seen = 0;
-	(void)argument;
 	pfs_check_assert(atomic_compare_exchange_weak(&taken, &seen, 1));
 }
 
@@ -199,7 +192,6 @@ static volatile int plain_flag;
 
 static void spin_plainly(void *argument)
 {
-	(void)argument;
 	while (plain_flag == 0)
 		continue;
 }

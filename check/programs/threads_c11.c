@@ -30,7 +30,6 @@ static void start_and_join(void *argument)
 {
 	int two = 2, result = 0;
 	thrd_t thread;
-	(void)argument;
 	pfs_check_assert(thrd_create(&thread, add, &two) == thrd_success);
 	mtx_lock(&mutex);
 	while (value == 0)
@@ -53,7 +52,6 @@ PFS_CHECK_SCENARIO(thrd)
 
 static void lock_twice(void *argument)
 {
-	(void)argument;
 	mtx_lock(&mutex);
 	pfs_check_assert(mtx_trylock(&mutex) == thrd_success);
 	value++;
@@ -77,7 +75,6 @@ PFS_CHECK_SCENARIO(not_recursive_fails)
 static void lock_in_time(void *argument)
 {
 	const struct timespec soon = { .tv_sec = 1 };
-	(void)argument;
 	pfs_check_assert(mtx_timedlock(&mutex, &soon) == thrd_success);
 	mtx_unlock(&mutex);
 }
@@ -96,7 +93,6 @@ static void make(void)
 
 static void once(void *argument)
 {
-	(void)argument;
 	call_once(&flag, make);
 	pfs_check_assert(made == 1);
 }
@@ -118,7 +114,6 @@ static void destroy(void *block)
 static void keep_own(void *argument)
 {
 	int *block = malloc(sizeof(*block));
-	(void)argument;
 	pfs_check_assert(tss_get(key) == NULL);
 	*block = 1;
 	tss_set(key, block);
@@ -128,7 +123,6 @@ static void keep_own(void *argument)
 
 static void both_ended(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(ended == 2);
 }
 
@@ -146,7 +140,7 @@ PFS_CHECK_SCENARIO(keys_lost)
 	pfs_check_thread(keep_own, NULL);
 }
 
-/* A destructor that gives its key a value again is called again, and not for ever. */
+/* A destructor that gives its key a value again is called again, but not forever. */
 static void again(void *block)
 {
 	if (atomic_fetch_add(&ended, 1) == 0)

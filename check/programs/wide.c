@@ -52,14 +52,12 @@ static struct node *pop(void)
 
 static void pop_one(void *argument)
 {
-	(void)argument;
 	(void)pop();
 }
 
 /* The first node comes back when the second is gone: a head without a tag looks as before. */
 static void pop_two_push_one(void *argument)
 {
-	(void)argument;
 	struct node *first = pop(), *second = pop();
 	if (first == &nodes[1] && second == &nodes[0]) {
 		push(first);
@@ -70,7 +68,6 @@ static void pop_two_push_one(void *argument)
 static void is_no_circle(void *argument)
 {
 	union words now = { .whole = top };
-	(void)argument;
 	pfs_check_assert(now.head.first != &nodes[0] || nodes[0].next != &nodes[0]);
 }
 
@@ -89,13 +86,11 @@ static const unsigned __int128 high = (unsigned __int128)1 << 64;
 
 static void add(void *argument)
 {
-	(void)argument;
 	__atomic_fetch_add(&sum, high + 1, __ATOMIC_SEQ_CST);
 }
 
 static void is_two(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(sum == 2 * high + 2);
 }
 
@@ -108,7 +103,6 @@ PFS_CHECK_SCENARIO(adds)
 
 static void alone(void *argument)
 {
-	(void)argument;
 	__atomic_store_n(&word, 3 * high, __ATOMIC_SEQ_CST);
 	pfs_check_assert(__atomic_fetch_sub(&word, high, __ATOMIC_SEQ_CST) == 3 * high);
 	pfs_check_assert(__atomic_fetch_or(&word, high | 1, __ATOMIC_SEQ_CST) == 2 * high);
@@ -129,13 +123,11 @@ PFS_CHECK_SCENARIO(operations)
 /* A loop that waits for the upper half alone. */
 static void raise_upper(void *argument)
 {
-	(void)argument;
 	__atomic_fetch_add(&word, high, __ATOMIC_RELEASE);
 }
 
 static void await_upper(void *argument)
 {
-	(void)argument;
 	while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) >> 64 != 2)
 		continue;
 }
@@ -149,7 +141,6 @@ PFS_CHECK_SCENARIO(waits)
 
 static void read_upper_plainly(void *argument)
 {
-	(void)argument;
 	pfs_check_assert(((volatile uint64_t *)&word)[1] < 3);
 }
 

@@ -16,7 +16,6 @@
 #define LESSONS 200000u /* steps */
 #define STAYS 16u       /* one step in this many, at most, is another thread's */
 #define CALM_MAX 200u
-#define ACTORS_MAX 64u
 #define EARLY 50000u /* states: below it a wrong guess starts over at once; else at the end */
 #define LOOKS 1024u  /* states between two looks at the clock */
 
@@ -47,13 +46,10 @@ static bool somebody_waits(const struct pfs_machine *machine)
 
 static uint64_t enabled_of(struct pfs_fixpoint *self, const struct pfs_machine *machine)
 {
-	uint64_t enabled = 0;
-	uint32_t count = pfs_machine_actor_limit(machine);
-	if (count > ACTORS_MAX)
+	bool too_many = false;
+	uint64_t enabled = pfs_states_enabled(machine, &too_many);
+	if (too_many)
 		self->refusal = "so many threads and choices";
-	for (uint32_t actor = 0; actor < count && actor < ACTORS_MAX; actor++)
-		enabled |= (uint64_t)pfs_machine_can_run(machine, pfs_actor_of(machine, actor))
-			   << actor;
 	return enabled;
 }
 
@@ -66,7 +62,7 @@ static uint64_t choices_of(const struct pfs_machine *machine, uint64_t enabled)
 		if ((enabled >> id & 1) == 0 ||
 		    machine->threads[id]->pending.kind != PFS_SIM_CHOOSE)
 			continue;
-		for (uint32_t actor = id; actor < ACTORS_MAX; actor += firsts)
+		for (uint32_t actor = id; actor < PFS_STATES_ACTORS_MAX; actor += firsts)
 			own |= enabled & UINT64_C(1) << actor;
 		return own;
 	}
@@ -140,14 +136,11 @@ static uint32_t lesson(struct pfs_fixpoint *self, const struct pfs_machine *mach
 	uint32_t last = pfs_actor_number(machine, machine->run.last_actor);
 	uint32_t stay = self->lessons / 1024 % STAYS;
 	self->lessons++;
-	if (last < ACTORS_MAX && (enabled >> last & 1) != 0 &&
+	if (last < PFS_STATES_ACTORS_MAX && (enabled >> last & 1) != 0 &&
 	    pfs_random_below(&self->random, STAYS) < stay &&
 	    machine->threads[machine->run.last_actor.thread]->pending.kind != PFS_SIM_CHOOSE)
 		return last;
-	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
-	while (skipped-- != 0)
-		enabled &= enabled - 1;
-	return (uint32_t)__builtin_ctzll(enabled);
+	return pfs_states_draw(&self->random, enabled);
 }
 
 /* ---- states ---- */

@@ -1,5 +1,5 @@
 /*
- * fixpoint.h - all states of threads that loop for ever: the search continues until no new state
+ * fixpoint.h - all states of threads that loop forever: the search continues until no new state
  * appears.
  *
  * A bound on operations is a bound on history: what needs a second life of a ring, a page or a seat
@@ -20,7 +20,7 @@
  * says so.
  *
  * Reduction: a calm step (calm.h) is made at once, and if a thread chooses nothing else is tried.
- * Neither may delay other threads for ever. After CALM_MAX calm steps in a row all are tried; and
+ * Neither may delay other threads forever. After CALM_MAX calm steps in a row all are tried; and
  * if all that a choice leads to was known before, the others are tried too, so every cycle of
  * states has one where all were tried (D. Bosnacki and G. Holzmann, Improving Spin's partial-order
  * reduction for breadth-first search, SPIN 2005).
@@ -36,10 +36,10 @@
  * state. If no thread can go on, it is a deadlock.
  *
  * How to add a configuration: in sim/cases/ a struct pfs_case_kind with PFS_CASE_LOOPS in
- * case_loops.c, whose bodies loop for ever; elsewhere (memory/search/) a struct pfs_scenario with
+ * case_loops.c, whose bodies loop forever; elsewhere (memory/search/) a struct pfs_scenario with
  *	is_endless    true; its setup sets machine->setup.free_yields, and memory.reuses if pages
  *	              come and go
- *	bodies        that loop for ever, and call pfs_machine_choose for what comes next. What a
+ *	bodies        that loop forever, and call pfs_machine_choose for what comes next. What a
  *	              body remembers is on its stack, or in what `keep` puts. If checks must see
  *	              its choice it makes a step first: pfs_machine_note.
  *	keep          puts what checks and bodies remember: the same places each time

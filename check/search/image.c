@@ -17,7 +17,7 @@ static void add(struct pfs_image *self, void *at, size_t bytes, bool tells, uint
 {
 	uint32_t words = (uint32_t)((bytes + 7) / 8);
 	if (self->region_count == PFS_IMAGE_REGIONS_MAX || (uintptr_t)at % 8 != 0) {
-		self->refusal = "that many memory regions";
+		self->refusal = "so many memory regions";
 		return;
 	}
 	self->regions[self->region_count++] =
@@ -97,7 +97,7 @@ static void widen(struct pfs_image *self, const void *at, size_t used_bytes)
 	struct pfs_image_region *region = region_of(self, at);
 	uint32_t words = (uint32_t)((used_bytes + 7) / 8);
 	if (words > region->words) {
-		self->refusal = "that much memory allocated during the search";
+		self->refusal = "so much memory allocated during the search";
 		return;
 	}
 	if (words > region->live)
@@ -199,7 +199,7 @@ void pfs_image_settle(struct pfs_image *self, uint32_t thread)
 	if (own->state == PFS_VTHREAD_FINISHED)
 		pointer = stack + STACK_BYTES;
 	if (pointer < stack + STACK_BYTES / 8)
-		self->refusal = "stacks of that depth";
+		self->refusal = "such deep stacks";
 	else
 		memset(stack, 0, (size_t)(pointer - stack));
 }
@@ -231,12 +231,20 @@ bool pfs_image_compare(struct pfs_image *self)
 	return self->refusal == NULL;
 }
 
+/* Where a word is. Words are asked for in ascending order, the first with regions[0]. */
+static char *place_of(const struct pfs_image_region **region, uint32_t word)
+{
+	while (word - (*region)->first >= (*region)->words)
+		(*region)++;
+	return (*region)->at + (word - (*region)->first) * sizeof(uint64_t);
+}
+
 /* ---- telling states apart ---- */
 
-static uint64_t part_of(const struct pfs_image *self, const struct pfs_image_region *region,
-			uint32_t word, uint64_t value)
+static uint64_t part_of(const struct pfs_image *self, const char *place, uint32_t word,
+			uint64_t value)
 {
-	uint64_t form = form_of(self, region->at + (word - region->first) * sizeof(value), value);
+	uint64_t form = form_of(self, place, value);
 	return form != self->told[word] ? pfs_states_mix(word, form) : 0;
 }
 
@@ -247,10 +255,9 @@ static uint64_t sum_of_different(const struct pfs_image *self)
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < self->different; i++) {
 		uint32_t word = self->where[i];
-		while (word - region->first >= region->words)
-			region++;
+		const char *place = place_of(&region, word);
 		if (region->tells && !self->relative[word])
-			sum += part_of(self, region, word, self->what[i]);
+			sum += part_of(self, place, word, self->what[i]);
 	}
 	return sum;
 }
@@ -260,11 +267,8 @@ static uint64_t sum_of_relatives(const struct pfs_image *self)
 	const struct pfs_image_region *region = self->regions;
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < self->relative_count; i++) {
-		uint32_t word = self->relatives[i];
-		while (word - region->first >= region->words)
-			region++;
-		sum += part_of(self, region, word,
-			       word_at(region->at + (word - region->first) * sizeof(uint64_t)));
+		const char *place = place_of(&region, self->relatives[i]);
+		sum += part_of(self, place, self->relatives[i], word_at(place));
 	}
 	return sum;
 }
@@ -360,10 +364,8 @@ static void write_all(struct pfs_image *self, bool base)
 	const struct pfs_image_region *region = self->regions;
 	for (uint32_t i = 0; i < self->different; i++) {
 		uint32_t word = self->where[i];
-		while (word - region->first >= region->words)
-			region++;
-		memcpy(region->at + (word - region->first) * sizeof(uint64_t),
-		       base ? &self->base[word] : &self->what[i], sizeof(uint64_t));
+		memcpy(place_of(&region, word), base ? &self->base[word] : &self->what[i],
+		       sizeof(uint64_t));
 	}
 }
 

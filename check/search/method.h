@@ -1,5 +1,5 @@
 /*
- * method.h - what a search is made of: a row of the table in methods.c for each.
+ * method.h - what a search consists of; searches.h has a line for each.
  */
 #ifndef PFS_SEARCH_METHOD_H
 #define PFS_SEARCH_METHOD_H
@@ -8,7 +8,7 @@
 
 struct pfs_search_method;
 
-/* A search, or a part of it, that goes on. */
+/* A search, or a part of one, in progress. */
 struct pfs_searching {
 	struct pfs_machine *machine;
 	const struct pfs_scenario *scenario;
@@ -25,34 +25,30 @@ struct pfs_search_method {
 	const char *name;   /* as --search has it */
 	size_t bytes;       /* of own */
 	bool is_random;     /* parts are numbers of executions; nothing is ever complete */
-	bool takes_endless; /* threads that loop for ever */
+	bool takes_endless; /* threads that loop forever */
 
-	/* False, or result->refusal: there is nothing to execute. */
+	/* False, or result->refusal is set: there is nothing to execute. */
 	bool (*begin)(struct pfs_searching *self);
 	/* Of execution number n. */
 	struct pfs_scheduler *(*scheduler)(struct pfs_searching *self, uint64_t n);
-	/* Instead of pfs_scenario_run; NULL: that. */
+	/* NULL: pfs_scenario_run. */
 	enum pfs_machine_end (*run)(struct pfs_searching *self, struct pfs_scheduler *scheduler);
-	/* Is a failure one of the case? NULL: each is. */
+	/* Does a failure count? NULL: each does. */
 	bool (*has_failed)(struct pfs_searching *self);
-	/* Behind an execution, or before the first of a part that waits: is there another schedule?
-	 * Where there is none, result says how complete the search was. */
+	/* After an execution, or before the first of a part that waits: is there another schedule?
+	 * If not, result says how complete the search was. */
 	bool (*next)(struct pfs_searching *self);
-	/* The rest of the part becomes parts of its own. False: it cannot be. NULL: never. */
+	/* Splits the rest of the part into parts. False: it cannot be split. NULL: never. */
 	bool (*split)(struct pfs_searching *self);
-	void (*end)(struct pfs_searching *self); /* NULL: nothing is to be done */
+	void (*end)(struct pfs_searching *self); /* may be NULL */
 };
 
 /* By enum pfs_search_kind; PFS_SEARCH_ALL has none, for it is two of the others. */
 extern const struct pfs_search_method *const pfs_search_methods[PFS_SEARCH_KINDS];
 
-extern const struct pfs_search_method pfs_method_sleep, pfs_method_bounded, pfs_method_naive;
-extern const struct pfs_search_method pfs_method_dpor, pfs_method_optimal;
-extern const struct pfs_search_method pfs_method_states, pfs_method_fixpoint;
-extern const struct pfs_search_method pfs_method_random, pfs_method_pct, pfs_method_slow;
-extern const struct pfs_search_method pfs_method_pos, pfs_method_urw, pfs_method_rotate;
+PFS_SEARCH_LIST(PFS_SEARCH_EXTERN, PFS_SEARCH_EXTERN)
 
-/* The threads of an execution have run; what comes then. */
+/* Ends an execution whose threads have run. */
 enum pfs_machine_end pfs_scenario_end(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine);
 

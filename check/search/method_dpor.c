@@ -51,7 +51,7 @@ static enum pfs_machine_end run(struct pfs_searching *self, struct pfs_scheduler
 	return pfs_scenario_end(self->scenario, machine);
 }
 
-/* What is known so far of what was left out. */
+/* Whether the search has left something out so far. */
 static void judge(struct pfs_searching *self)
 {
 	const struct by_dpor *own = self->own;

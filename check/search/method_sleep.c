@@ -36,7 +36,7 @@ static struct pfs_scheduler *scheduler(struct pfs_searching *self, uint64_t n)
 	return &explore->scheduler;
 }
 
-/* What is known so far of what was left out. */
+/* Whether the search has left something out so far. */
 static void judge(struct pfs_searching *self)
 {
 	const struct pfs_explore *explore = self->own;

@@ -8,12 +8,13 @@
 
 #include "check/machine/machine.h"
 #include "check/search/part.h"
+#include "check/search/searches.h"
 #include "check/machine/schedule.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
 /*
- * What a search executes again and again. setup makes the containers and spawns the threads;
+ * What a search executes repeatedly. setup makes the containers and spawns the threads;
  * finish checks the final state and destroys them, and is called only after an execution that
  * ended PFS_END_DONE. Both, and the threads' bodies, report failures by pfs_machine_fail.
  */
@@ -38,7 +39,7 @@ struct pfs_scenario {
 	/* For a search to a fixpoint, which needs a keep that puts the same places each time: how
 	 * to compare the words of a state (image.h); NULL: as they are. */
 	const struct pfs_normal *normal;
-	bool is_endless; /* its threads loop for ever: only for a search to a fixpoint */
+	bool is_endless; /* its threads loop forever: only for a search to a fixpoint */
 	/* Optional: called in a forked process, which continues the search; see jobs.h. */
 	void (*forked)(void *context);
 	/* Optional; with it a search goes back by snapshots (rewind.h). Called between two steps:
@@ -48,22 +49,8 @@ struct pfs_scenario {
 };
 
 enum pfs_search_kind {
-	PFS_SEARCH_SLEEP,    /* exhaustive, by sleep sets */
-	PFS_SEARCH_DPOR,     /* exhaustive, by source sets and sleep sets; see dpor.h */
-	PFS_SEARCH_OPTIMAL,  /* the same, with wakeup trees; see wake.h. In one part */
-	PFS_SEARCH_ALL,      /* exhaustive: DPOR, or SLEEP where DPOR cannot be used */
-	PFS_SEARCH_BOUNDED,  /* exhaustive up to preemption_max */
-	PFS_SEARCH_NAIVE,    /* exhaustive, every schedule */
-	PFS_SEARCH_STATES,   /* exhaustive, from each state once; see states.h. No data races */
-	PFS_SEARCH_FIXPOINT, /* the same, until no state is new; see fixpoint.h. No data races */
-	PFS_SEARCH_RANDOM,
-	PFS_SEARCH_PCT,
-	PFS_SEARCH_SLOW,   /* random, thread 0 a dozen times slower than the others */
-	PFS_SEARCH_POS,    /* partial order sampling */
-	PFS_SEARCH_URW,    /* random, in proportion to the steps that are left */
-	PFS_SEARCH_ROTATE, /* random, sticky random, one slow, PCT of depth 2, 3, 4, POS and URW
-			    * in turn */
-	PFS_SEARCH_KINDS
+	PFS_SEARCH_ALL, /* exhaustive: DPOR, or SLEEP where DPOR cannot be used */
+	PFS_SEARCH_LIST(PFS_SEARCH_KIND, PFS_SEARCH_KIND) PFS_SEARCH_KINDS
 };
 
 #define PFS_PREEMPTIONS_ANY UINT32_MAX
@@ -83,17 +70,17 @@ struct pfs_search_options {
 
 struct pfs_search_result {
 	uint64_t executions;
-	uint64_t redundant;  /* of these: only repeated a class */
-	uint64_t incomplete; /* of these: met the bound on steps; never counted as passed */
+	uint64_t redundant;  /* of these, those that repeated a class */
+	uint64_t incomplete; /* of these, those that met the bound on steps; not passed */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
-	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not continued from, if it was cut */
+	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not explored, if it was cut */
 	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: the maximum */
 	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
 	bool complete;         /* exhaustive, and cut only by bounds of the options */
 	bool stopped;          /* by a bound of the options on executions or seconds */
 	bool bounded;          /* preemption_max or append_only left schedules out */
-	const char *refusal;   /* not NULL: why this search cannot be used; nothing is known */
+	const char *refusal;   /* not NULL: what this search does not support; nothing is known */
 	bool failed;
 	enum pfs_machine_end end;
 	char message[PFS_FAILURE_BYTES];
@@ -111,36 +98,39 @@ int pfs_search_kind_of(const char *name);
 /* true: it chooses at random, so it is never complete. */
 bool pfs_search_is_random(enum pfs_search_kind kind);
 
+/* true: it goes on from each state once, in one process. */
+bool pfs_search_is_by_states(enum pfs_search_kind kind);
+
 /*
  * pfs_search - execute the scenario under many schedules, up to the first that fails.
  *
  * Returns   true if none failed; *result says what was done, and if complete is false, that
  *           more schedules exist.
  * Errors    none besides.
- * Progress  blocking: until a bound of the options, or for ever.
+ * Progress  blocking: until a bound of the options, or forever.
  * Order     none.
  */
 bool pfs_search(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		const struct pfs_search_options *options, struct pfs_search_result *result);
 
 /*
- * pfs_search_part - as pfs_search, for one part of a search other than PFS_SEARCH_ALL; see part.h.
+ * pfs_search_part - like pfs_search, for one part of a search, not of PFS_SEARCH_ALL; see part.h.
  *
  * Returns   true if none failed. *rest: what is left of the part, if it was too large; complete
  *           then says that nothing was cut so far.
  * Errors    none besides.
- * Progress  blocking: until a bound of the options or of the part, or for ever.
+ * Progress  blocking: until a bound of the options or of the part, or forever.
  * Order     none.
  */
 bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 		     const struct pfs_search_options *options, const struct pfs_part *part,
 		     struct pfs_search_result *result, struct pfs_parts *rest);
 
-/* How much was searched, in a few words, valid until the next call. */
+/* How much was searched, in a few words; valid until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
 
-/* true: the end and message are of the same failure: the same words, whatever the numbers. */
+/* true: it is the same failure: the same end, and a message that differs in numbers only. */
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
 			const char *message);
 

@@ -71,7 +71,7 @@ uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenari
 	uint32_t replays = 0;
 	uint32_t step_max = machine->setup.step_max;
 	bool better = result->failed;
-	if (scenario->is_endless) /* a schedule that does not fail would go on for ever */
+	if (scenario->is_endless) /* a schedule that does not fail would run forever */
 		machine->setup.step_max = 2 * steps_of(result) + STEPS_MORE;
 	while (better && replays < REPLAYS_MAX) {
 		better = false;

@@ -10,7 +10,6 @@
 
 #define LESSONS 500u    /* executions */
 #define BACK_MAX 10000u /* then an execution ends, so that bounds are checked */
-#define ACTORS_MAX 64u
 
 /* A choice between several actors. */
 struct pfs_states_node {
@@ -127,21 +126,20 @@ static bool is_new(struct pfs_states *self, struct pfs_machine *machine)
 
 /* ---- choices ---- */
 
-static uint64_t enabled_of(struct pfs_states *self, const struct pfs_machine *machine)
+uint64_t pfs_states_enabled(const struct pfs_machine *machine, bool *too_many)
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > ACTORS_MAX;
-	for (uint32_t actor = 0; actor < count && actor < ACTORS_MAX; actor++)
+	*too_many |= count > PFS_STATES_ACTORS_MAX;
+	for (uint32_t actor = 0; actor < count && actor < PFS_STATES_ACTORS_MAX; actor++)
 		enabled |= (uint64_t)pfs_machine_can_run(machine, pfs_actor_of(machine, actor))
 			   << actor;
 	return enabled;
 }
 
-/* A random one, while there is something to be learned. */
-static uint32_t lesson(struct pfs_states *self, uint64_t enabled)
+uint32_t pfs_states_draw(uint64_t *random, uint64_t enabled)
 {
-	uint32_t skipped = pfs_random_below(&self->random, (uint32_t)__builtin_popcountll(enabled));
+	uint32_t skipped = pfs_random_below(random, (uint32_t)__builtin_popcountll(enabled));
 	while (skipped-- != 0)
 		enabled &= enabled - 1;
 	return (uint32_t)__builtin_ctzll(enabled);
@@ -233,11 +231,11 @@ static uint32_t choose_new(struct pfs_states *self, struct pfs_machine *machine,
 /* Calm steps are no choices. */
 static uint32_t choose_number(struct pfs_states *self, struct pfs_machine *machine)
 {
-	uint64_t enabled = enabled_of(self, machine);
+	uint64_t enabled = pfs_states_enabled(machine, &self->cut);
 	if (enabled == 0)
 		return PFS_ACTOR_NONE;
-	if (self->lessons < LESSONS)
-		return lesson(self, enabled);
+	if (self->lessons < LESSONS) /* there is something to be learned */
+		return pfs_states_draw(&self->random, enabled);
 	uint32_t calm = pfs_calm_of(&self->calm, machine, enabled);
 	if (calm != PFS_ACTOR_NONE)
 		return calm;

@@ -80,6 +80,12 @@ void pfs_states_begin(struct pfs_states *self, struct pfs_machine *machine);
 /* After each: is there another one? */
 bool pfs_states_next(struct pfs_states *self);
 
+/* The actors that can make a step, by bit. */
+#define PFS_STATES_ACTORS_MAX 64u
+uint64_t pfs_states_enabled(const struct pfs_machine *machine, bool *too_many);
+/* One of them, at random. */
+uint32_t pfs_states_draw(uint64_t *random, uint64_t enabled);
+
 /* One number from two, different for different pairs as far as 64 bits allow. */
 uint64_t pfs_states_mix(uint64_t one, uint64_t other);
 

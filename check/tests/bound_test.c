@@ -50,29 +50,25 @@ static void finish(struct pfs_machine *machine, void *context)
 	self->with_preemptions[preemptions_of(machine) % 16]++;
 }
 
-static void add_twice(void *opaque)
+PFS_BODY(add_twice)
 {
-	struct world *self = opaque;
-	(void)pfs_fetch_add_relaxed(&self->x, 1);
-	(void)pfs_fetch_add_relaxed(&self->y, 1);
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_fetch_add_relaxed(&world.x, 1);
+	(void)pfs_fetch_add_relaxed(&world.y, 1);
+	(void)pfs_load_relaxed(&world.x);
 }
-static void add_badly(void *opaque)
+PFS_BODY(add_badly)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, pfs_load_relaxed(&self->x) + 1);
+	pfs_store_relaxed(&world.x, pfs_load_relaxed(&world.x) + 1);
 }
-static void send(void *opaque)
+PFS_BODY(send)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_relaxed(&self->y, 1);
+	pfs_store_relaxed(&world.x, 1);
+	pfs_store_relaxed(&world.y, 1);
 }
-static void receive(void *opaque)
+PFS_BODY(receive)
 {
-	struct world *self = opaque;
-	(void)pfs_load_relaxed(&self->y);
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&world.y);
+	(void)pfs_load_relaxed(&world.x);
 }
 
 static void check(const struct pfs_memory_model *model, void (*a)(void *), void (*b)(void *),

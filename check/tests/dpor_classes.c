@@ -1,27 +1,11 @@
 #include "check/tests/dpor_classes.h"
 
-#include <stdlib.h>
-
 #include "check/machine/depends.h"
 #include "check/machine/actors.h"
 
-bool pfs_classes_init(struct pfs_classes *self)
-{
-	*self = (struct pfs_classes){ .slots = calloc(CLASS_ROOM, sizeof(self->slots[0])),
-				      .used = calloc(CLASS_ROOM, sizeof(self->used[0])) };
-	return self->slots != NULL && self->used != NULL;
-}
-
-void pfs_classes_fini(struct pfs_classes *self)
-{
-	free(self->slots);
-	free(self->used);
-}
-
 void pfs_classes_clear(struct pfs_classes *self)
 {
-	while (self->count != 0)
-		self->slots[self->used[--self->count]] = 0;
+	pfs_table_clear(&self->table);
 	self->sum = 0;
 }
 
@@ -91,7 +75,7 @@ static uint64_t class_of(const struct pfs_machine *machine)
 				sum += mix(name[i] * UINT64_C(1000003) + name[j]);
 		}
 	}
-	return sum | 1;
+	return sum;
 }
 
 /* With views: an atomic operation that chooses what it reads, or where it writes. */
@@ -141,18 +125,13 @@ static uint64_t class_of_views(const struct pfs_machine *machine)
 	}
 	for (uint32_t at = 0; at < machine->views.table.count; at++)
 		sum += writes_of(machine, machine->views.locations[at].address, name);
-	return sum | 1;
+	return sum;
 }
 
 void pfs_classes_add(struct pfs_classes *self, const struct pfs_machine *machine)
 {
 	uint64_t class = machine->model->keeps_old ? class_of_views(machine) : class_of(machine);
-	uint32_t at = (uint32_t)mix(class) % CLASS_ROOM;
-	while (self->slots[at] != 0 && self->slots[at] != class)
-		at = (at + 1) % CLASS_ROOM;
-	if (self->slots[at] == class)
-		return;
-	self->slots[at] = class;
-	self->used[self->count++] = at;
-	self->sum += mix(class);
+	uint32_t count = self->table.count;
+	if (pfs_table_add(&self->table, class) == count)
+		self->sum += mix(class);
 }

@@ -1,5 +1,5 @@
 /*
- * dpor_classes.h - the class of an execution, and sets of classes; for dpor_test.c. Uses nothing of
+ * dpor_classes.h - the class of an execution, and sets of classes; for tests. Uses nothing of
  * the searches' own relation (depends.h, dpor_views.c): it is written a second time.
  *
  * A class is the order of the steps that depend on each other. With views it is, for operations
@@ -10,18 +10,11 @@
 
 #include "check/machine/machine.h"
 
-#define CLASS_ROOM (1u << 18)
-
 struct pfs_classes {
-	uint64_t *slots; /* [CLASS_ROOM], 0: none */
-	uint32_t *used;  /* [CLASS_ROOM] which of them */
-	uint32_t count;
-	uint64_t sum; /* of the hashes: equal sums, equal sets */
+	struct pfs_hash_table table; /* of hashes */
+	uint64_t sum;                /* of the hashes: equal sums, equal sets */
 };
 
-/* false: no memory. */
-bool pfs_classes_init(struct pfs_classes *self);
-void pfs_classes_fini(struct pfs_classes *self);
 void pfs_classes_clear(struct pfs_classes *self);
 
 /* The class of the execution that has just ended; the machine was tracing. */

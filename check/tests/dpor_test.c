@@ -157,11 +157,11 @@ static void compare(const struct pfs_memory_model *model, const char *name, void
 	search(model, PFS_SEARCH_DPOR, 0);
 	pfs_expect(result.complete, name);
 	executions[0] = result.executions, cut[0] = result.redundant;
-	uint32_t own = found.count;
+	uint32_t own = found.table.count;
 	sum = found.sum;
 	search(model, PFS_SEARCH_SLEEP, 0);
 	executions[1] = result.executions, cut[1] = result.redundant;
-	sleep_classes = found.count;
+	sleep_classes = found.table.count;
 	pfs_expect(sum == found.sum && own == sleep_classes, "source sets and sleep sets "
 							     "meet the same classes");
 	char naive[32] = "not run";
@@ -210,7 +210,7 @@ static void program_with_rivals(void)
 	pfs_program_take_bodies();
 	search(&pfs_model_views, PFS_SEARCH_SLEEP, 0);
 	uint64_t sum = found.sum;
-	pfs_expect(result.complete && found.count == 209, "program with rivals");
+	pfs_expect(result.complete && found.table.count == 209, "program with rivals");
 	search(&pfs_model_views, PFS_SEARCH_DPOR, 0);
 	pfs_expect(result.complete && found.sum == sum, "program with rivals, source sets");
 }
@@ -229,7 +229,7 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 			continue;
 		with_deadlock += deadlocks != 0;
 		uint64_t naive = result.executions, sum = found.sum;
-		uint32_t naive_classes = found.count;
+		uint32_t naive_classes = found.table.count;
 		search(model, PFS_SEARCH_SLEEP, 0);
 		executions[0] += naive, executions[1] += result.executions;
 		pfs_expect(found.sum == sum, "random program, sleep sets");
@@ -253,7 +253,7 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 		in_parts = false;
 		if (pfs_failures != 0) {
 			(void)printf("naive %u classes, source sets %u\n", naive_classes,
-				     found.count);
+				     found.table.count);
 			pfs_program_print();
 		}
 		compared++;
@@ -272,8 +272,6 @@ static void random_programs(const struct pfs_memory_model *model, const char *na
 
 int main(void)
 {
-	if (!pfs_classes_init(&found))
-		return 1;
 	compare(&pfs_model_sc, "fetch-add cursor", fetch_add_body, 3, 50000, 6);
 	compare(&pfs_model_sc, "scan, load and store cursor", scan_body, 3, 0, 1494);
 	pfs_program.links = 2;
@@ -306,6 +304,6 @@ int main(void)
 	random_programs(&pfs_model_sc, "sc, yields");
 	random_programs(&pfs_model_tso, "tso, yields");
 	random_programs(&pfs_model_views, "views, yields");
-	pfs_classes_fini(&found);
+	pfs_table_fini(&found.table);
 	return pfs_expect_report();
 }

@@ -20,6 +20,9 @@ static inline void pfs_expect(bool condition, const char *what)
 	(void)printf("FAILED: %s\n", what);
 }
 
+/* The body of a thread that ignores its argument. */
+#define PFS_BODY(name) static void name(__attribute__((unused)) void *argument)
+
 /* The last line of the output; the exit code. */
 static inline int pfs_expect_report(void)
 {

@@ -108,47 +108,39 @@ static void search(const struct pfs_memory_model *model, void (*first)(void *),
 
 /* ---- states by hand ---- */
 
-static void toggle(uint32_t bit)
+static uint32_t own_id(void)
 {
-	for (;;)
-		(void)pfs_sim_change(PFS_SIM_XOR, &world.words[0], 8, UINT64_C(1) << bit,
-				     PFS_SIM_RELAXED, PFS_SIM_PLACE("word"));
+	return pfs_machine_current()->run.running->id;
 }
 
-static void toggle_first(void *argument)
+PFS_BODY(toggle)
 {
-	(void)argument;
-	toggle(0);
-}
-static void toggle_second(void *argument)
-{
-	(void)argument;
-	toggle(1);
+	for (uint64_t bit = UINT64_C(1) << own_id();;)
+		(void)pfs_sim_change(PFS_SIM_XOR, &world.words[0], 8, bit, PFS_SIM_RELAXED,
+				     PFS_SIM_PLACE("word"));
 }
 
 /* Two bits, and each thread is always before the same step. */
 static void count_states(void)
 {
-	search(&pfs_model_sc, toggle_first, toggle_second, 0);
+	search(&pfs_model_sc, toggle, toggle, 0);
 	pfs_expect(result.complete && !result.failed && result.states == 4, "two bits: 4 states");
-	search(&pfs_model_tso, toggle_first, toggle_second, 0);
+	search(&pfs_model_tso, toggle, toggle, 0);
 	pfs_expect(result.complete && result.states == 4, "and as many with store buffers");
 }
 
 /* ---- a bug that needs a history ---- */
 
-static void add_for_ever(void *argument)
+PFS_BODY(add_for_ever)
 {
-	(void)argument;
 	for (;;) { /* a position that wraps around after 64 */
 		uint64_t seen = pfs_load_relaxed(&world.words[1]);
 		pfs_store_relaxed(&world.words[1], (seen + 1) % 64);
 	}
 }
 
-static void look_for_ever(void *argument)
+PFS_BODY(look_for_ever)
 {
-	(void)argument;
 	for (;;)
 		PFS_MACHINE_CHECK(pfs_load_relaxed(&world.words[1]) != 50, "the 50th");
 }
@@ -163,17 +155,15 @@ static void find_late(void)
 
 /* ---- numbers that only grow ---- */
 
-static void grow_for_ever(void *argument)
+PFS_BODY(grow_for_ever)
 {
-	(void)argument;
 	pfs_store_relaxed(&world.words[0], BASE);
 	for (;;)
 		(void)pfs_fetch_add_relaxed(&world.words[0], 1);
 }
 
-static void confirm_for_ever(void *argument)
+PFS_BODY(confirm_for_ever)
 {
-	(void)argument;
 	for (;;) {
 		uint64_t seen = pfs_load_relaxed(&world.words[0]);
 		(void)pfs_cas_relaxed(&world.words[0], &seen, seen);
@@ -208,14 +198,12 @@ static void lock_both(uint32_t first)
 	}
 }
 
-static void lock_up(void *argument)
+PFS_BODY(lock_up)
 {
-	(void)argument;
 	lock_both(0);
 }
-static void lock_down(void *argument)
+PFS_BODY(lock_down)
 {
-	(void)argument;
 	lock_both(1);
 }
 
@@ -229,9 +217,8 @@ static void find_deadlock(void)
 
 /* ---- threads that yield ---- */
 
-static void spin_for_ever(void *argument)
+PFS_BODY(spin_for_ever)
 {
-	(void)argument;
 	for (;;) {
 		while (pfs_load_relaxed(&world.words[0]) == 0)
 			pfs_yield();
@@ -241,33 +228,30 @@ static void spin_for_ever(void *argument)
 
 static void spin(void)
 {
-	search(&pfs_model_sc, toggle_first, spin_for_ever, 0);
+	search(&pfs_model_sc, toggle, spin_for_ever, 0);
 	pfs_expect(result.complete && !result.failed && result.states != 0,
 		   "who spins comes back to a state that was met");
 	search(&pfs_model_sc, spin_for_ever, NULL, 0);
 	pfs_expect(result.complete && !result.failed, "also alone");
 }
 
-/* ---- no thread is delayed for ever ---- */
+/* ---- no thread is delayed forever ---- */
 
-static void calm_for_ever(void *argument)
+PFS_BODY(calm_for_ever)
 {
-	(void)argument;
 	for (;;)
 		(void)pfs_sim_change(PFS_SIM_XOR, &world.words[2], 8, 1, PFS_SIM_RELAXED,
 				     PFS_SIM_PLACE("own"));
 }
 
-static void choose_for_ever(void *argument)
+PFS_BODY(choose_for_ever)
 {
-	(void)argument;
 	for (;;)
 		(void)pfs_machine_choose(2);
 }
 
-static void fail_at_three(void *argument)
+PFS_BODY(fail_at_three)
 {
-	(void)argument;
 	for (;;) {
 		uint64_t seen = pfs_fetch_add_relaxed(&world.words[3], 1);
 		PFS_MACHINE_CHECK(seen != 3, "the third");
@@ -275,9 +259,8 @@ static void fail_at_three(void *argument)
 }
 
 /* So that it is shared. */
-static void look_at_three(void *argument)
+PFS_BODY(look_at_three)
 {
-	(void)argument;
 	for (;;)
 		(void)pfs_load_relaxed(&world.words[3]);
 }
@@ -294,9 +277,8 @@ static void put_off(void)
 
 /* ---- choices ---- */
 
-static void choose_and_tell(void *argument)
+PFS_BODY(choose_and_tell)
 {
-	(void)argument;
 	for (;;) {
 		uint32_t chosen = pfs_machine_choose(3);
 		PFS_MACHINE_CHECK(chosen < 3, "no such choice");
@@ -315,9 +297,9 @@ static void choices(void)
 /* ---- store buffers ---- */
 
 /* Each sets its flag, and reads the other's: with store buffers both may miss each other. */
-static void exclude(uint32_t own)
+PFS_BODY(exclude)
 {
-	for (;;) {
+	for (uint32_t own = own_id();;) {
 		pfs_store_relaxed(&world.words[own], 1);
 		if (pfs_load_relaxed(&world.words[1 - own]) == 0) {
 			PFS_MACHINE_CHECK(world.counter == 0, "two are inside");
@@ -329,32 +311,20 @@ static void exclude(uint32_t own)
 	}
 }
 
-static void exclude_first(void *argument)
-{
-	(void)argument;
-	exclude(0);
-}
-static void exclude_second(void *argument)
-{
-	(void)argument;
-	exclude(1);
-}
-
 static void buffers(void)
 {
-	search(&pfs_model_sc, exclude_first, exclude_second, 0);
+	search(&pfs_model_sc, exclude, exclude, 0);
 	pfs_expect(result.complete && !result.failed, "at once, nobody misses the other");
-	search(&pfs_model_tso, exclude_first, exclude_second, 0);
+	search(&pfs_model_tso, exclude, exclude, 0);
 	pfs_expect(result.failed && strcmp(result.message, "two are inside") == 0,
 		   "with store buffers both do");
 }
 
 /* ---- pages that come and go ---- */
 
-static void map_for_ever(void *argument)
+PFS_BODY(map_for_ever)
 {
 	struct pfs_sim_memory *memory = &pfs_machine_current()->memory;
-	(void)argument;
 	for (;;) {
 		_Atomic(uint64_t) *page = pfs_sim_memory_map(memory, PFS_SIM_OS_PAGE, 0);
 		pfs_store_relaxed(&world.words[1], (uint64_t)(uintptr_t)page);
@@ -365,9 +335,8 @@ static void map_for_ever(void *argument)
 	}
 }
 
-static void read_for_ever(void *argument)
+PFS_BODY(read_for_ever)
 {
-	(void)argument;
 	for (;;) {
 		uintptr_t page = (uintptr_t)pfs_load_relaxed(&world.words[1]);
 		if (page != 0)
@@ -389,9 +358,8 @@ static void pages(void)
 static _Atomic(uint64_t) *const ours = &world.words[0];
 
 /* In a call words[0] is odd for a moment. */
-static void call_for_ever(void *argument)
+PFS_BODY(call_for_ever)
 {
-	(void)argument;
 	for (;;) {
 		(void)pfs_machine_choose(1);
 		pfs_store_relaxed(ours, 1);
@@ -401,9 +369,8 @@ static void call_for_ever(void *argument)
 }
 
 /* Sees that, and within the same call that it is over, and that it has begun again. */
-static void peek_for_ever(void *argument)
+PFS_BODY(peek_for_ever)
 {
-	(void)argument;
 	for (;;) {
 		(void)pfs_machine_choose(1);
 		uint64_t first = pfs_load_relaxed(ours);

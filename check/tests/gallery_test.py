@@ -44,7 +44,7 @@ def is_measured(compiler):
 def build(compiler, folder, source, define):
     """The path of the shared object of a file of the gallery."""
     return programs.build(compiler, os.path.join(GALLERY, source),
-                          os.path.join(folder, "program"), "-std=c11", "-D" + define)
+                          os.path.join(folder, "program"), "-std=c11", "-I", GALLERY, "-D" + define)
 
 
 def run(pfs_check, program, memory):

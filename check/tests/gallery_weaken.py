@@ -39,7 +39,8 @@ def weaker(order, before):
 def preprocessed(compiler, path):
     """What the compiler sees."""
     return subprocess.run([compiler, "-E", "-P", "-DBUG=0", "-I",
-                           os.path.join(gallery_test.TOP, "include"), path],
+                           os.path.join(gallery_test.TOP, "include"), "-I",
+                           gallery_test.GALLERY, path],
                           check=True, capture_output=True, text=True).stdout
 
 

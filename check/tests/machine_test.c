@@ -6,6 +6,7 @@
 
 #include "check/machine/atomic_backend.h"
 #include "check/machine/mutex_backend.h"
+#include "check/tests/dpor_classes.h"
 #include "check/tests/expect.h"
 #include "check/search/explore.h"
 #include "check/search/search.h"
@@ -19,8 +20,7 @@ struct litmus {
 	uint32_t threads;
 	void (*bodies[3])(void *);
 	bool (*outcome)(const struct litmus *self);
-	uint64_t classes[20000];
-	uint32_t class_count;
+	struct pfs_classes classes;
 	bool keep_classes;
 	bool outcome_fails;
 	uint64_t met;
@@ -40,29 +40,6 @@ static void litmus_setup(struct pfs_machine *machine, void *context)
 		(void)pfs_machine_spawn(machine, 0, self->bodies[i], self);
 }
 
-/* A class of schedules: which write each operation saw, whatever the order of the rest. */
-static uint64_t class_of(const struct pfs_machine *machine)
-{
-	uint64_t sum = 0;
-	uint32_t local[6] = { 0 }; /* by actor: a buffer drains in an order of its own */
-	static uint32_t place[4096];
-	for (uint32_t step = 0; step < machine->run.step_count; step++) {
-		const struct pfs_step *at = &machine->trace.steps[step];
-		uint32_t actor = machine->run.schedule[step];
-		place[step] = actor * 1000 + ++local[actor];
-		uint32_t wrote = at->source;
-		/* A thread cannot tell whether its own store was still in its buffer. */
-		if (wrote != PFS_STEP_NONE && at->operation.kind != PFS_SIM_DRAIN &&
-		    machine->trace.steps[wrote].operation.kind == PFS_SIM_DRAIN)
-			wrote = machine->trace.steps[wrote].source;
-		uint64_t source = wrote == PFS_STEP_NONE ? 0 : place[wrote];
-		uint64_t x = (place[step] * UINT64_C(100003) + source) * 2 + at->wrote;
-		x *= UINT64_C(0x9E3779B97F4A7C15);
-		sum += x ^ (x >> 29);
-	}
-	return sum;
-}
-
 static void litmus_finish(struct pfs_machine *machine, void *context)
 {
 	struct litmus *self = context;
@@ -70,15 +47,8 @@ static void litmus_finish(struct pfs_machine *machine, void *context)
 	self->met += met;
 	if (met && self->outcome_fails)
 		pfs_machine_fail("the outcome looked for");
-	if (!self->keep_classes)
-		return;
-	uint64_t class = class_of(machine);
-	for (uint32_t i = 0; i < self->class_count; i++) {
-		if (self->classes[i] == class)
-			return;
-	}
-	if (self->class_count < sizeof(self->classes) / sizeof(self->classes[0]))
-		self->classes[self->class_count++] = class;
+	if (self->keep_classes)
+		pfs_classes_add(&self->classes, machine);
 }
 
 static const struct pfs_scenario litmus_scenario = {
@@ -98,7 +68,7 @@ static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_
 	litmus.bodies[0] = a, litmus.bodies[1] = b, litmus.bodies[2] = c;
 	litmus.outcome = outcome;
 	litmus.met = 0;
-	litmus.class_count = 0;
+	pfs_classes_clear(&litmus.classes);
 	machine->setup.tracing = litmus.keep_classes;
 	(void)pfs_search(machine, &litmus_scenario, &options, &result);
 	pfs_machine_destroy(machine);
@@ -106,29 +76,25 @@ static uint64_t count_met(const struct pfs_memory_model *model, enum pfs_search_
 }
 
 /* Store buffering. */
-static void sb_left(void *opaque)
+PFS_BODY(sb_left)
 {
-	struct litmus *self = opaque;
-	pfs_store_release(&self->x, 1);
-	self->r[0] = pfs_load_seq(&self->y);
+	pfs_store_release(&litmus.x, 1);
+	litmus.r[0] = pfs_load_seq(&litmus.y);
 }
-static void sb_right(void *opaque)
+PFS_BODY(sb_right)
 {
-	struct litmus *self = opaque;
-	pfs_store_release(&self->y, 1);
-	self->r[1] = pfs_load_seq(&self->x);
+	pfs_store_release(&litmus.y, 1);
+	litmus.r[1] = pfs_load_seq(&litmus.x);
 }
-static void sb_left_swap(void *opaque)
+PFS_BODY(sb_left_swap)
 {
-	struct litmus *self = opaque;
-	(void)pfs_exchange_seq(&self->x, 1);
-	self->r[0] = pfs_load_seq(&self->y);
+	(void)pfs_exchange_seq(&litmus.x, 1);
+	litmus.r[0] = pfs_load_seq(&litmus.y);
 }
-static void sb_right_swap(void *opaque)
+PFS_BODY(sb_right_swap)
 {
-	struct litmus *self = opaque;
-	(void)pfs_exchange_seq(&self->y, 1);
-	self->r[1] = pfs_load_seq(&self->x);
+	(void)pfs_exchange_seq(&litmus.y, 1);
+	litmus.r[1] = pfs_load_seq(&litmus.x);
 }
 static bool both_zero(const struct litmus *self)
 {
@@ -136,17 +102,15 @@ static bool both_zero(const struct litmus *self)
 }
 
 /* Message passing. */
-static void mp_write(void *opaque)
+PFS_BODY(mp_write)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_release(&self->y, 1);
+	pfs_store_relaxed(&litmus.x, 1);
+	pfs_store_release(&litmus.y, 1);
 }
-static void mp_read(void *opaque)
+PFS_BODY(mp_read)
 {
-	struct litmus *self = opaque;
-	self->r[0] = pfs_load_acquire(&self->y);
-	self->r[1] = pfs_load_relaxed(&self->x);
+	litmus.r[0] = pfs_load_acquire(&litmus.y);
+	litmus.r[1] = pfs_load_relaxed(&litmus.x);
 }
 static bool stale(const struct litmus *self)
 {
@@ -154,19 +118,17 @@ static bool stale(const struct litmus *self)
 }
 
 /* A thread's own store is seen before it leaves the buffer. */
-static void forward(void *opaque)
+PFS_BODY(forward)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	self->r[0] = pfs_load_relaxed(&self->x);
-	self->r[1] = pfs_load_relaxed(&self->y);
+	pfs_store_relaxed(&litmus.x, 1);
+	litmus.r[0] = pfs_load_relaxed(&litmus.x);
+	litmus.r[1] = pfs_load_relaxed(&litmus.y);
 }
-static void forward_other(void *opaque)
+PFS_BODY(forward_other)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->y, 1);
-	self->r[2] = pfs_load_relaxed(&self->y);
-	self->r[3] = pfs_load_relaxed(&self->x);
+	pfs_store_relaxed(&litmus.y, 1);
+	litmus.r[2] = pfs_load_relaxed(&litmus.y);
+	litmus.r[3] = pfs_load_relaxed(&litmus.x);
 }
 static bool forwarded(const struct litmus *self)
 {
@@ -178,16 +140,14 @@ static bool own_lost(const struct litmus *self)
 }
 
 /* Counting by load and store, and by fetch-add. */
-static void count_badly(void *opaque)
+PFS_BODY(count_badly)
 {
-	struct litmus *self = opaque;
-	uint32_t seen = pfs_load_relaxed(&self->x);
-	pfs_store_relaxed(&self->x, seen + 1);
+	uint32_t seen = pfs_load_relaxed(&litmus.x);
+	pfs_store_relaxed(&litmus.x, seen + 1);
 }
-static void count_well(void *opaque)
+PFS_BODY(count_well)
 {
-	struct litmus *self = opaque;
-	(void)pfs_fetch_add_relaxed(&self->x, 1);
+	(void)pfs_fetch_add_relaxed(&litmus.x, 1);
 }
 static bool lost_one(const struct litmus *self)
 {
@@ -224,15 +184,14 @@ static void test_litmus(void)
 /* clang-format on */
 
 /* Three threads that claim by CAS what a cursor points to, and free it. */
-static void claim_and_free(void *opaque)
+PFS_BODY(claim_and_free)
 {
-	struct litmus *self = opaque;
-	uint32_t turn = pfs_fetch_add_relaxed(&self->x, 1);
-	_Atomic(uint32_t) *slot = turn % 2 == 0 ? &self->y : (_Atomic(uint32_t) *)&self->wide;
+	uint32_t turn = pfs_fetch_add_relaxed(&litmus.x, 1);
+	_Atomic(uint32_t) *slot = turn % 2 == 0 ? &litmus.y : (_Atomic(uint32_t) *)&litmus.wide;
 	uint32_t seen = 0;
 	if (pfs_cas_acquire(slot, &seen, 1))
 		pfs_store_release(slot, 0);
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&litmus.x);
 }
 
 static void test_reduction(const struct pfs_memory_model *model, void (*a)(void *),
@@ -241,56 +200,51 @@ static void test_reduction(const struct pfs_memory_model *model, void (*a)(void 
 	litmus.keep_classes = true;
 	(void)count_met(model, PFS_SEARCH_NAIVE, a, b, c, NULL);
 	uint64_t naive = result.executions;
-	uint32_t classes = litmus.class_count;
+	uint32_t classes = litmus.classes.table.count;
 	bool complete = result.complete;
 	(void)count_met(model, PFS_SEARCH_SLEEP, a, b, c, NULL);
 	(void)printf("%-24s naive %8llu executions, sleep sets %6llu (%llu cut), classes %u, %u\n",
 		     name, (unsigned long long)naive, (unsigned long long)result.executions,
-		     (unsigned long long)result.redundant, classes, litmus.class_count);
+		     (unsigned long long)result.redundant, classes, litmus.classes.table.count);
 	pfs_expect(complete && result.complete, "both searches end");
-	pfs_expect(litmus.class_count == classes, "sleep sets meet every class");
+	pfs_expect(litmus.classes.table.count == classes, "sleep sets meet every class");
 	pfs_expect(result.executions <= naive, "sleep sets do not execute more");
 	litmus.keep_classes = false;
 }
 
 /* Two mutexes taken in opposite orders. */
-static void lock_left(void *opaque)
+PFS_BODY(lock_left)
 {
-	struct litmus *self = opaque;
-	pfs_mutex_lock(&self->lock);
-	pfs_mutex_lock(&self->other);
-	pfs_mutex_unlock(&self->other);
-	pfs_mutex_unlock(&self->lock);
+	pfs_mutex_lock(&litmus.lock);
+	pfs_mutex_lock(&litmus.other);
+	pfs_mutex_unlock(&litmus.other);
+	pfs_mutex_unlock(&litmus.lock);
 }
-static void lock_right(void *opaque)
+PFS_BODY(lock_right)
 {
-	struct litmus *self = opaque;
-	pfs_mutex_lock(&self->other);
-	pfs_mutex_lock(&self->lock);
-	pfs_mutex_unlock(&self->lock);
-	pfs_mutex_unlock(&self->other);
+	pfs_mutex_lock(&litmus.other);
+	pfs_mutex_lock(&litmus.lock);
+	pfs_mutex_unlock(&litmus.lock);
+	pfs_mutex_unlock(&litmus.other);
 }
-static void spin(void *opaque)
+PFS_BODY(spin)
 {
-	struct litmus *self = opaque;
-	while (pfs_load_relaxed(&self->x) == 0)
+	while (pfs_load_relaxed(&litmus.x) == 0)
 		pfs_yield();
 }
-static void look_often(void *opaque)
+PFS_BODY(look_often)
 {
-	struct litmus *self = opaque;
-	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&self->x) == 0; look++)
+	for (uint32_t look = 0; look < 64 && pfs_load_relaxed(&litmus.x) == 0; look++)
 		pfs_yield();
-	self->r[3] = 1;
+	litmus.r[3] = 1;
 }
 static bool gave_up(const struct litmus *self)
 {
 	return self->r[3] == 1;
 }
-static void wake(void *opaque)
+PFS_BODY(wake)
 {
-	struct litmus *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
+	pfs_store_relaxed(&litmus.x, 1);
 }
 
 static void test_ends(void)
@@ -334,25 +288,21 @@ static void test_ends(void)
 /* Memory that was given back. */
 static _Atomic(uint32_t) *block;
 static struct pfs_sim_memory *memory;
-static void give_back(void *opaque)
+PFS_BODY(give_back)
 {
-	(void)opaque;
 	pfs_sim_memory_unmap(memory, block, 4096);
 }
-static void touch_atomic(void *opaque)
+PFS_BODY(touch_atomic)
 {
-	(void)opaque;
 	pfs_store_relaxed(block, 1);
 }
-static void look_behind(void *opaque)
+PFS_BODY(look_behind)
 {
-	(void)opaque;
 	(void)pfs_load_relaxed(block + 512);
 }
-static void touch_plain(void *opaque)
+PFS_BODY(touch_plain)
 {
-	struct litmus *self = opaque;
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&litmus.x);
 	*(volatile uint32_t *)(void *)block = 1;
 }
 static void memory_setup(struct pfs_machine *machine, void *context)
@@ -378,6 +328,14 @@ static void touch_gone_later(struct pfs_machine *machine, void *context)
 		*(volatile uint32_t *)(void *)block = 1;
 }
 
+/* Does the search find a failure with this text in its message? */
+static bool finds(struct pfs_machine *machine, const struct pfs_scenario *scenario,
+		  const struct pfs_search_options *options, const char *text)
+{
+	return !pfs_search(machine, scenario, options, &result) &&
+	       strstr(result.message, text) != NULL;
+}
+
 static void test_memory(void)
 {
 	const struct pfs_scenario scenario = { .name = "memory",
@@ -387,32 +345,27 @@ static void test_memory(void)
 	struct pfs_machine *machine = pfs_machine_create(&pfs_model_sc);
 	litmus.threads = 2;
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = give_back;
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "data race") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "data race"),
 		   "an access that is not ordered with the page's end is found where it comes "
 		   "first");
 	machine->setup.watch = false;
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "given back") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "given back"),
 		   "an atomic access to a page given back is found");
 	for (int i = 0; i < 4; i++) {
 		litmus.bodies[i % 2] = look_behind, litmus.bodies[1 - i % 2] = give_back;
 		options.kind = i < 2 ? PFS_SEARCH_SLEEP : PFS_SEARCH_DPOR;
-		pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-				   strstr(result.message, "given back") != NULL,
+		pfs_expect(finds(machine, &scenario, &options, "given back"),
 			   "so is a load of its second half, whoever comes first");
 	}
 	litmus.bodies[0] = touch_plain, litmus.bodies[1] = give_back;
 	options.kind = PFS_SEARCH_NAIVE; /* the plain access is no step of its own */
-	pfs_expect(!pfs_search(machine, &scenario, &options, &result) &&
-			   strstr(result.message, "given back") != NULL,
+	pfs_expect(finds(machine, &scenario, &options, "given back"),
 		   "a plain access to a page given back is found");
 	litmus.bodies[0] = touch_atomic, litmus.bodies[1] = touch_atomic;
 	const struct pfs_scenario late = {
 		.name = "late", .setup = memory_setup, .finish = touch_gone, .context = &litmus
 	};
-	pfs_expect(!pfs_search(machine, &late, &options, &result) &&
-			   strstr(result.message, "final check: plain access to a page") != NULL,
+	pfs_expect(finds(machine, &late, &options, "final check: plain access to a page"),
 		   "a bad access of the final check ends the execution, not the process");
 	const struct pfs_scenario later = { .name = "later",
 					    .setup = memory_setup,

@@ -2,7 +2,7 @@
  * mcs_test.c - random searches with views put a write before an existing newer one: the lost
  * wake-up of an MCS lock whose swap of the tail does not release. The next thread may then store
  * its link, in modification order, before the owner's own store that cleared it; the owner waits
- * for ever for a link that is no longer the last value.
+ * forever for a link that is no longer the last value.
  * Source: J. Mellor-Crummey, M. Scott, ACM TOCS 9(1), 1991.
  */
 #include <stdio.h>
@@ -50,23 +50,12 @@ static void leave(struct mcs *self, uint32_t id)
 	pfs_store_release(&self->links[next - 1].locked, 0);
 }
 
-static void run(uint32_t id)
+PFS_BODY(run)
 {
+	uint32_t id = pfs_machine_current()->run.running->id;
 	enter(&mcs, id);
 	mcs.entered++;
 	leave(&mcs, id);
-}
-
-static void first(void *opaque)
-{
-	(void)opaque;
-	run(0);
-}
-
-static void second(void *opaque)
-{
-	(void)opaque;
-	run(1);
 }
 
 static void setup(struct pfs_machine *machine, void *context)
@@ -77,7 +66,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	for (uint32_t id = 0; id < 2; id++) {
 		pfs_store_relaxed(&self->links[id].next, 0);
 		pfs_store_relaxed(&self->links[id].locked, 0);
-		(void)pfs_machine_spawn(machine, 0, id == 0 ? first : second, self);
+		(void)pfs_machine_spawn(machine, 0, run, self);
 	}
 }
 

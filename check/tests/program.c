@@ -40,7 +40,7 @@ static void note(void *cell, uint64_t operand)
 			     PFS_SIM_PLACE("note"));
 }
 
-/* Until it has the wanted value, or some reads of it, and of the other, were in vain. */
+/* Until it has the wanted value, or a few reads of it, and of the other word, have not shown it. */
 static uint64_t spin_on(_Atomic(uint32_t) *slot, const struct pfs_program_op *op)
 {
 	static const struct pfs_sim_place place = { "random", "spin", "spin", 0 };
@@ -100,8 +100,10 @@ static uint64_t run_op(struct pfs_program *self, const struct pfs_program_op *op
 	return 0;
 }
 
-static void run_thread(struct pfs_program *self, uint32_t thread)
+static void run_thread(void *opaque)
 {
+	struct pfs_program *self = opaque;
+	uint32_t thread = pfs_machine_current()->run.running->id;
 	uint64_t seen = 0;
 	for (uint32_t i = 0; i < pfs_program_drawn.count[thread]; i++) {
 		if (seen % 2 == pfs_program_drawn.ops[thread][i].unless)
@@ -110,24 +112,10 @@ static void run_thread(struct pfs_program *self, uint32_t thread)
 		self->seen[thread] = pfs_states_mix(self->seen[thread], seen);
 	}
 }
-static void run_first(void *opaque)
-{
-	run_thread(opaque, 0);
-}
-static void run_second(void *opaque)
-{
-	run_thread(opaque, 1);
-}
-static void run_third(void *opaque)
-{
-	run_thread(opaque, 2);
-}
-
 void pfs_program_take_bodies(void)
 {
-	pfs_program.bodies[0] = run_first;
-	pfs_program.bodies[1] = run_second;
-	pfs_program.bodies[2] = run_third;
+	for (uint32_t thread = 0; thread < 3; thread++)
+		pfs_program.bodies[thread] = run_thread;
 }
 
 /* Loads, stores, adds, exchanges, notes. */

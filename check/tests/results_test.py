@@ -189,7 +189,7 @@ class Test(Checked):
             self.line(f"damaged {number}", "not a schedule .* or damaged", program, "--schedule",
                       self.path("damaged", content))
         self.line("no file", "No such file", program, "--schedule", self.path("none"))
-        for more, said in ((["--search", "states"], "--search states: is not for"),
+        for more, said in ((["--search", "states"], "--search 'states': .* is not for"),
                            (["--search", "dpor", "--preemptions", "1"], "--preemptions"),
                            (["--executions", "3", "--jobs", "2"], "--executions with --jobs"),
                            (["--jobs", "0"], "--jobs '0'"), (["--gdb"], "add --schedule"),

@@ -58,22 +58,19 @@ static uint64_t search(const struct pfs_memory_model *model,
 	return world.met;
 }
 
-static void spin(void *opaque)
+PFS_BODY(spin)
 {
-	struct world *self = opaque;
-	while (pfs_load_relaxed(&self->x) == 0)
+	while (pfs_load_relaxed(&world.x) == 0)
 		pfs_yield();
 }
-static void spin_hard(void *opaque)
+PFS_BODY(spin_hard)
 {
-	struct world *self = opaque;
-	while (pfs_load_relaxed(&self->x) == 0)
+	while (pfs_load_relaxed(&world.x) == 0)
 		continue;
 }
-static void wake(void *opaque)
+PFS_BODY(wake)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
+	pfs_store_relaxed(&world.x, 1);
 }
 
 static void test_cut(enum pfs_search_kind kind)
@@ -113,49 +110,43 @@ static void test_yields(void)
 	pfs_machine_destroy(machine);
 }
 
-static void look_often(void *opaque)
+PFS_BODY(look_often)
 {
-	struct world *self = opaque;
 	for (uint32_t i = 0; i < PFS_VIEWS_REPEATS_MAX + 2; i++)
-		self->seen += pfs_load_relaxed(&self->x) == 0;
+		world.seen += pfs_load_relaxed(&world.x) == 0;
 }
-static void wake_and_look(void *opaque)
+PFS_BODY(wake_and_look)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	(void)pfs_load_relaxed(&self->wide);
+	pfs_store_relaxed(&world.x, 1);
+	(void)pfs_load_relaxed(&world.wide);
 }
 
 /* The reader of the second store reads after the first one, whatever the order of classes. */
-static void wake_and_tell(void *opaque)
+PFS_BODY(wake_and_tell)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_relaxed(&self->wide, 1);
+	pfs_store_relaxed(&world.x, 1);
+	pfs_store_relaxed(&world.wide, 1);
 }
-static void hear_and_look(void *opaque)
+PFS_BODY(hear_and_look)
 {
-	struct world *self = opaque;
-	if (pfs_load_relaxed(&self->wide) == 1)
-		look_often(opaque);
+	if (pfs_load_relaxed(&world.wide) == 1)
+		look_often(NULL);
 }
 
 /* Metrics write at once, and are seen at once. */
-static void write_quietly(void *opaque)
+PFS_BODY(write_quietly)
 {
-	struct world *self = opaque;
-	(void)pfs_load_relaxed(&self->x);
+	(void)pfs_load_relaxed(&world.x);
 	pfs_sim_quiet();
-	pfs_store_relaxed(&self->x, 7);
+	pfs_store_relaxed(&world.x, 7);
 	pfs_sim_loud();
-	self->seen = pfs_load_relaxed(&self->x);
+	world.seen = pfs_load_relaxed(&world.x);
 }
 
-static void read_part(void *opaque)
+PFS_BODY(read_part)
 {
-	struct world *self = opaque;
-	(void)pfs_load_relaxed(&self->wide);
-	(void)pfs_sim_load(&self->wide, 4, PFS_SIM_RELAXED, PFS_SIM_PLACE("its half"));
+	(void)pfs_load_relaxed(&world.wide);
+	(void)pfs_sim_load(&world.wide, 4, PFS_SIM_RELAXED, PFS_SIM_PLACE("its half"));
 }
 
 static void test_views(enum pfs_search_kind kind)
@@ -186,49 +177,43 @@ static bool is_equal(uint64_t value, uint64_t wanted)
 {
 	return value == wanted;
 }
-static void send(void *opaque)
+PFS_BODY(send)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_release(&self->wide, 1);
+	pfs_store_relaxed(&world.x, 1);
+	pfs_store_release(&world.wide, 1);
 }
-static void await_and_look(void *opaque)
+PFS_BODY(await_and_look)
 {
-	struct world *self = opaque;
-	(void)pfs_machine_await(&self->wide, 8, await_order, is_equal, 1);
-	self->seen = 1 + (pfs_load_relaxed(&self->x) == 0);
+	(void)pfs_machine_await(&world.wide, 8, await_order, is_equal, 1);
+	world.seen = 1 + (pfs_load_relaxed(&world.x) == 0);
 }
-static void send_twice(void *opaque)
+PFS_BODY(send_twice)
 {
-	struct world *self = opaque;
-	pfs_store_relaxed(&self->x, 1);
-	pfs_store_relaxed(&self->x, 2);
-	pfs_store_relaxed(&self->wide, 1);
+	pfs_store_relaxed(&world.x, 1);
+	pfs_store_relaxed(&world.x, 2);
+	pfs_store_relaxed(&world.wide, 1);
 }
-static void await_old(void *opaque)
+PFS_BODY(await_old)
 {
-	struct world *self = opaque;
-	if (pfs_load_relaxed(&self->wide) == 0)
+	if (pfs_load_relaxed(&world.wide) == 0)
 		return;
-	self->seen = (uint32_t)pfs_machine_await(&self->x, 4, PFS_SIM_RELAXED, is_equal, 1);
+	world.seen = (uint32_t)pfs_machine_await(&world.x, 4, PFS_SIM_RELAXED, is_equal, 1);
 }
 
 static uint64_t filled(uint32_t bytes)
 {
 	return UINT64_C(0xF1E2D3C4B5A69788) >> (8 - bytes) * 8;
 }
-static void store_bytes(void *opaque)
+PFS_BODY(store_bytes)
 {
-	struct world *self = opaque;
-	pfs_sim_store(&self->wide, await_bytes, filled(await_bytes), PFS_SIM_RELEASE,
+	pfs_sim_store(&world.wide, await_bytes, filled(await_bytes), PFS_SIM_RELEASE,
 		      PFS_SIM_PLACE("wide"));
 }
-static void await_some(void *opaque)
+PFS_BODY(await_some)
 {
-	struct world *self = opaque;
-	uint64_t found = pfs_machine_await(&self->wide, await_bytes, PFS_SIM_RELAXED, is_equal,
+	uint64_t found = pfs_machine_await(&world.wide, await_bytes, PFS_SIM_RELAXED, is_equal,
 					   filled(await_bytes));
-	self->seen = found == filled(await_bytes) ? await_bytes : 0;
+	world.seen = found == filled(await_bytes) ? await_bytes : 0;
 }
 
 static void test_await(enum pfs_search_kind kind)
@@ -262,11 +247,10 @@ static void test_await(enum pfs_search_kind kind)
 		   "random searches find that, too");
 }
 
-static void claim_old(void *opaque)
+PFS_BODY(claim_old)
 {
-	struct world *self = opaque;
 	uint32_t seen = 0;
-	(void)pfs_cas_relaxed(&self->x, &seen, 2);
+	(void)pfs_cas_relaxed(&world.x, &seen, 2);
 }
 
 /* What a search says about how much it searched. */
@@ -302,11 +286,10 @@ static void test_extent(void)
 }
 
 /* Three reads: it fails if one of them is old, and, with another message, if all are. */
-static void look_thrice(void *opaque)
+PFS_BODY(look_thrice)
 {
-	struct world *self = opaque;
 	for (uint32_t i = 0; i < 3; i++)
-		self->seen += pfs_load_relaxed(&self->x) == 0;
+		world.seen += pfs_load_relaxed(&world.x) == 0;
 }
 
 static void judge(struct pfs_machine *unused, void *context)

@@ -37,7 +37,7 @@ bool pfs_scene_calls_of(const char *text, uint32_t id, char *calls)
 static int refuse(const struct pfs_scene_command *self, const char *what, const char *text)
 {
 	return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
-				  "%s '%.200s': unknown; %s --help lists what there is", what, text,
+				  "%s '%.200s': not found; see %s --help", what, text,
 				  self->program);
 }
 
@@ -49,7 +49,7 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 	struct pfs_option options[] = {
 		PFS_TEXT_OPTION("scenario", "NAME[:CALLS,...]", &arguments->scenario,
 				"the scenario, and other calls for each thread"),
-		PFS_TEXT_OPTION("memory", "M", &arguments->memory, "sc, tso or views; default sc"),
+		PFS_TEXT_OPTION("memory", "M", &arguments->memory, PFS_MEMORY_HELP "default sc"),
 		PFS_TEXT_OPTION("search", "K", &arguments->search,
 				"exhaustive, states, rotate, ... as for pfs-sim explore"),
 		PFS_NUMBER_OPTION("preemptions", "N", &arguments->preemptions, 0, 1000,
@@ -163,9 +163,12 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 	*self->machine = machine;
 	const char *error = pfs_jobs_search(machine, &self->scenario, &options,
 					    (uint32_t)arguments->jobs, &sums, &result);
-	if (error != NULL || result.refusal != NULL)
-		return refuse(self, "--search does not support",
-			      error != NULL ? error : result.refusal);
+	if (error != NULL)
+		return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE, "--jobs: %s", error);
+	if (result.refusal != NULL)
+		return pfs_command_refuse(self->program, PFS_EXIT_WRONG_USE,
+					  "--search %s does not support %s; choose another",
+					  arguments->search, result.refusal);
 	report(self, arguments, &options, &result);
 	if (arguments->weaken != NULL)
 		(void)printf("%s: %llu operations were weaker\n", arguments->weaken,

@@ -101,7 +101,8 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 		PFS_TEXT_OPTION("scenario", "S", &self->scenario,
 				"a scenario (pfs-sim list); "
 				"default: all"),
-		PFS_TEXT_OPTION("memory", "M", &self->memory, "sc or tso; default sc"),
+		PFS_TEXT_OPTION("memory", "M", &self->memory,
+				PFS_MODEL_LIST(PFS_MODEL_HELP, PFS_MODEL_NOTHING) "default sc"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 1, UINT64_MAX,
 				  "schedules of each place at most; default 200"),
 		PFS_SWITCH_OPTION("fill", &self->fills,
@@ -126,7 +127,9 @@ static int read_arguments(struct arguments *self, int argc, char **argv)
 	const struct pfs_memory_model *model = pfs_memory_model_of(self->memory);
 	if (model == NULL || model->keeps_old)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
-					  "--memory '%.80s': choose sc or tso", self->memory);
+					  "--memory '%.80s': choose from" PFS_MODEL_LIST(
+						  PFS_MODEL_WORD, PFS_MODEL_NOTHING),
+					  self->memory);
 	if (self->policy != NULL && pfs_variant_find(self->policy) == NULL)
 		return pfs_command_refuse(program, PFS_EXIT_WRONG_USE,
 					  "--policy '%.80s': no such "

@@ -66,8 +66,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 			      arguments->scenario, arguments->policy, why);
 	const struct pfs_memory_model *model = pfs_memory_model_of(arguments->memory);
 	if (model == NULL)
-		return refuse("--memory '%.80s': choose from " PFS_MEMORY_MODEL_NAMES,
-			      arguments->memory);
+		return refuse("--memory '%.80s': choose from" PFS_MEMORY_NAMES, arguments->memory);
 	if (arguments->threads > session.case_.thread_max)
 		return refuse("--threads %llu: scenario %s is for at most %u",
 			      (unsigned long long)arguments->threads, arguments->scenario,
@@ -157,15 +156,13 @@ static int choose_search(struct pfs_search_arguments *self)
 		self->preemptions = is_bounded ? 2 : PFS_PREEMPTIONS_ANY;
 	int kind = pfs_search_kind_of(self->search);
 	if (kind < 0)
-		return refuse("--search '%.40s': choose from exhaustive, dpor, optimal, sleep, "
-			      "states, fixpoint, bounded, naive, random, pct, pos, urw, slow, "
-			      "rotate",
+		return refuse("--search '%.40s': choose from" PFS_SEARCH_NAMES_OF(PFS_SEARCH_WORD),
 			      self->search);
-	bool ordered = self->executions != 0 && kind < (int)PFS_SEARCH_RANDOM;
+	bool ordered = self->executions != 0 && !pfs_search_is_random((enum pfs_search_kind)kind);
 	if (ordered && self->jobs > 1)
 		return refuse("--executions with --jobs: only one job can count the first "
 			      "executions; leave out one of them");
-	bool by_states = kind == (int)PFS_SEARCH_STATES || kind == (int)PFS_SEARCH_FIXPOINT;
+	bool by_states = pfs_search_is_by_states((enum pfs_search_kind)kind);
 	if (by_states && self->jobs > 1)
 		return refuse("--jobs %u: a search by states runs in one process; leave it out",
 			      (unsigned)self->jobs);
@@ -229,8 +226,8 @@ static int explore(int argc, char **argv)
 	if (error != NULL)
 		return refuse("%s", error) - 1;
 	if (result->refusal != NULL)
-		return refuse("--search %s can't do %s; try --search exhaustive", arguments.search,
-			      result->refusal);
+		return refuse("--search %s does not support %s; try --search exhaustive",
+			      arguments.search, result->refusal);
 	bool fine = !result->failed;
 	bool unchecked = fine && result->executions == result->incomplete;
 	(void)printf("%s %s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "

@@ -7,9 +7,7 @@
 #include "check/search/jobs.h"
 
 #define POLICY(self) PFS_TEXT_OPTION("policy", "P", &(self)->policy, "a policy (pfs-sim list)")
-#define MEMORY(self)                                    \
-	PFS_TEXT_OPTION("memory", "M", &(self)->memory, \
-			"sc, tso (store buffers) or views (C11's orders); default sc")
+#define MEMORY(self) PFS_TEXT_OPTION("memory", "M", &(self)->memory, PFS_MEMORY_HELP "default sc")
 #define EXECUTIONS(self)                                                         \
 	PFS_NUMBER_OPTION("executions", "N", &(self)->executions, 0, UINT64_MAX, \
 			  "stop after N executions; 0: no limit")
@@ -60,14 +58,8 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 				"object: its operations become weaker, seq to acquire and release, "
 				"these to relaxed; PLACE=relaxed: all the way"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
-		PFS_TEXT_OPTION("search", "K", &self->search, "exhaustive (the better of dpor and "
-				"sleep), dpor (source sets), optimal (the same with wakeup trees, "
-				"for sc), sleep (sleep sets), states (from each once), fixpoint "
-				"(the same, threads without end), bounded "
-				"(preemptions), naive, random, pct, pos (partial order sampling), "
-				"urw (random by steps left), slow (random, thread 0 slower than "
-				"the others), rotate (random, sticky random, slow, pct, pos and "
-				"urw in turn); default exhaustive"),
+		PFS_TEXT_OPTION("search", "K", &self->search,
+				PFS_SEARCH_HELP_OF(PFS_SEARCH_HELP) "default exhaustive"),
 		PFS_NUMBER_OPTION("preemptions", "N", &self->preemptions, 0, 1000, "search every "
 				  "schedule of up to N preemptions (--search bounded), or of so "
 				  "many from one moment at which no thread is in a call to the "
