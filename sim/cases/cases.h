@@ -98,7 +98,7 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
 
 /* From the flags of these names; both: without headers, the words side by side. */
-void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare);
+void pfs_case_layout(struct pfs_case *self, enum pfs_layout layout, bool bare_words);
 
 /* Does config.owner_fences make a difference? Then its searches are made with and without. */
 bool pfs_case_heeds_fences(const struct pfs_variant *variant);
