@@ -31,9 +31,9 @@ enum pfs_layout {
 enum pfs_give_back {
 	PFS_GIVE_BACK_ADDRESSES, /* everything: the page is unmapped */
 	PFS_GIVE_BACK_MEMORY,    /* its memory; its addresses stay mapped and read as zeros. So a
-				  * reader outside a section finds FREE records, not a fault. A later
-				  * page uses the addresses again, with versions above all that its
-				  * words ever had */
+				  * reader outside a section finds FREE records, not a fault. The
+				  * next page uses the addresses again, with versions above all
+				  * that its words ever had */
 	PFS_GIVE_BACK_ARRAYS     /* only what the page's hooks give back. The records stay as their
 				  * last owners left them, FREE: for records that point into arrays
 				  * of their page */

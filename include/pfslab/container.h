@@ -60,8 +60,8 @@
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
  * In a process that has or had a container without headers (layout bare or own word), calls with a
- *record and no handle (pfs_read_begin, pfs_read_end, pfs_version) find the record's word by the
- *record's address, in every layout.
+ * record and no handle (pfs_read_begin, pfs_read_end, pfs_version) find the record's word by the
+ * record's address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
