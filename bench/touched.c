@@ -58,7 +58,11 @@ bool pfs_touched_init(struct pfs_touched *self, uint64_t size_bytes)
 	uint64_t bytes = whole_pages(size_bytes);
 
 	memset(self, 0, sizeof(*self));
-	self->source = (struct pfs_memory_source){ map, unmap, resident, self, 4096 };
+	self->source = (struct pfs_memory_source){ .map = map,
+						   .unmap = unmap,
+						   .resident = resident,
+						   .context = self,
+						   .align_bytes = 4096 };
 	self->bytes = map_fresh(bytes);
 	if (self->bytes == NULL)
 		return false;

@@ -87,6 +87,26 @@ static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_mes
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "%s: only with layout bare; choose it, or unset this",
 				       config->bare_words ? "bare_words" : "tag_bytes");
+	if (config->layout != PFS_LAYOUT_OWN_WORD && config->word_offset != 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "word_offset %u: only with layout own word; choose it, or "
+				       "unset this",
+				       config->word_offset);
+	if (config->word_offset % 4 != 0 || config->word_offset > config->record_size_bytes - 4)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "word_offset %u: must be a multiple of 4, and at most 4 "
+				       "below record_size_bytes (%u)",
+				       config->word_offset, config->record_size_bytes);
+	if (config->give_back != PFS_GIVE_BACK_ADDRESSES && pfs_layout_has_headers(config->layout))
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "give_back %d: needs a layout without headers; choose bare "
+				       "or own word, or unset this",
+				       (int)config->give_back);
+	if (config->give_back == PFS_GIVE_BACK_MEMORY && config->source != NULL &&
+	    config->source->discard == NULL)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "give_back memory: the source has no discard; add one, or "
+				       "choose another give_back");
 	if (config->huge_pages != PFS_HUGE_NEVER && config->source != NULL)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "huge_pages: only with the default source of memory; let "
@@ -112,7 +132,8 @@ enum pfs_status pfs_config_check(const struct pfs_config *config, struct pfs_mes
 		{ "page_records", config->page_records, 1, PFS_PAGE_RECORDS_MAX },
 		{ "page_max", config->page_max, 0, PFS_PAGE_MAX },
 		{ "page_prealloc", config->page_prealloc, 0, config->page_max },
-		{ "layout", (uint64_t)config->layout, 0, PFS_LAYOUT_BARE },
+		{ "layout", (uint64_t)config->layout, 0, PFS_LAYOUT_OWN_WORD },
+		{ "give_back", (uint64_t)config->give_back, 0, PFS_GIVE_BACK_ARRAYS },
 		{ "huge_pages", (uint64_t)config->huge_pages, 0, PFS_HUGE_ADVISE },
 		{ "memory", (uint64_t)config->memory, 0, PFS_MEMORY_NODE },
 		{ "reclaim.headroom_percent", config->reclaim.headroom_percent, 0, 1000 },

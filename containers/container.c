@@ -11,6 +11,7 @@
 
 #include "annotate.h"
 #include "fork.h"
+#include "kept.h"
 #include "lives.h"
 #include "memory.h"
 #include "message.h"
@@ -68,7 +69,7 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	self->source = config->source != NULL                  ? config->source
 		       : config->huge_pages == PFS_HUGE_ADVISE ? pfs_memory_huge()
 							       : pfs_memory_hwloc();
-	if (config->layout == PFS_LAYOUT_BARE)
+	if (!pfs_layout_has_headers(config->layout))
 		pfs_page_map_allow_bare();
 	self->directory = calloc(pages, sizeof(*self->directory));
 	self->version_bases = calloc(pages, sizeof(*self->version_bases));
@@ -78,6 +79,7 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	pfs_mutex_init_gated(&self->growth);
 	pfs_mutex_init_gated(&self->passing);
 	pfs_mutex_init_gated(&self->roster);
+	pfs_mutex_init_gated(&self->keeping);
 	pfs_epoch_init(&self->epoch);
 	return self;
 }
@@ -99,10 +101,12 @@ static void unmap_all(struct pfs_container *self)
 static void container_delete(struct pfs_container *self)
 {
 	unmap_all(self);
+	pfs_kept_end(self);
 	pfs_threads_destroy(self);
 	pfs_mutex_fini(&self->growth);
 	pfs_mutex_fini(&self->passing);
 	pfs_mutex_fini(&self->roster);
+	pfs_mutex_fini(&self->keeping);
 	free(self->directory);
 	free(self->version_bases);
 	free(self->pass_live);
@@ -183,6 +187,17 @@ static enum pfs_status check_policy(const struct pfs_variant *variant,
 				       "unset this, or choose a policy with PFS_TRAIT_INDEX and "
 				       "PFS_TRAIT_WORDS",
 				       variant->name);
+	if (config->layout == PFS_LAYOUT_OWN_WORD && (variant->traits & PFS_TRAIT_OWN_WORD) == 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "layout own word: policy %s keeps a header in each record; "
+				       "choose another layout, or a policy with PFS_TRAIT_OWN_WORD",
+				       variant->name);
+	if (config->give_back != PFS_GIVE_BACK_ADDRESSES &&
+	    (variant->traits & PFS_TRAIT_RECLAIM) == 0)
+		return pfs_message_set(message, PFS_BAD_CONFIG,
+				       "give_back %d: policy %s gives no pages back; unset it, or "
+				       "choose a policy with PFS_TRAIT_RECLAIM",
+				       (int)config->give_back, variant->name);
 	if (config->layout == PFS_LAYOUT_BARE && (variant->traits & PFS_TRAIT_BARE) == 0)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "layout bare: policy %s keeps a header in each record; "

@@ -112,6 +112,9 @@ struct pfs_container {
 	uint64_t *pass_keys;             /* [page_max] pages by fullness, or by idleness */
 	struct pfs_decay decay;          /* of surplus pages */
 	struct pfs_reclaimer *reclaimer; /* background thread or NULL */
+	/* Under `keeping`: see kept.h. */
+	struct pfs_mutex keeping;
+	struct pfs_page *kept; /* given back, with their addresses */
 	/* Under `roster`. */
 	struct pfs_mutex roster;
 	_Atomic(struct pfs_thread *) threads; /* [C5] [C6]; handles live as long as the container */

@@ -9,6 +9,7 @@
 
 #include "container.h"
 #include "fork.h"
+#include "kept.h"
 #include "memory.h"
 
 static uint32_t page_slots(const struct pfs_container *self, uint32_t index)
@@ -85,29 +86,41 @@ static void *page_memory(const struct pfs_page_shape *shape)
 	return memory != NULL ? memset(memory, 0, shape->apart_bytes) : NULL;
 }
 
-struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
+/* A page of new memory; NULL: there is none. */
+static struct pfs_page *map_page(struct pfs_container *self, uint32_t index)
 {
-	struct pfs_container *self = thread->container;
 	const struct pfs_memory_source *source = self->source;
 	uint32_t node = PFS_NODE_MIXED;
-	pfs_fork_resume(self);
 	void *block = source->map(source->context, self->shape.block_bytes, self->config.memory,
 				  wanted_node(self), &node);
-	if (block == NULL) {
-		thread->growth = PFS_NO_MEMORY;
+	if (block == NULL)
 		return NULL;
-	}
 	void *apart = self->shape.apart_bytes != 0 ? page_memory(&self->shape) : NULL;
 	if (!pfs_page_map_reserve(block, self->shape.block_bytes) ||
 	    (apart == NULL && self->shape.apart_bytes != 0)) {
 		free(apart);
 		source->unmap(source->context, block, self->shape.block_bytes);
-		thread->growth = PFS_NO_MEMORY;
 		return NULL;
 	}
 	struct pfs_page *page = pfs_page_make(apart, block, &self->shape, self, index,
 					      page_slots(self, index), self->version_bases[index]);
 	page->node = node;
+	return page;
+}
+
+struct pfs_page *pfs_growth_make(struct pfs_thread *thread, uint32_t index)
+{
+	struct pfs_container *self = thread->container;
+	pfs_fork_resume(self);
+	struct pfs_page *page = pfs_kept_take(self, index, page_slots(self, index));
+	if (page == NULL)
+		page = map_page(self, index);
+	if (page != NULL && !pfs_page_come(page)) {
+		pfs_kept_or_unmap(self, page, page->version_base);
+		page = NULL;
+	}
+	if (page == NULL)
+		thread->growth = PFS_NO_MEMORY;
 	return page;
 }
 
@@ -188,8 +201,7 @@ static uint32_t version_base_after(const struct pfs_page *page, uint32_t base)
 
 void pfs_growth_unlink(struct pfs_container *self, struct pfs_page *page)
 {
-	self->version_bases[page->index] = version_base_after(page,
-							      self->version_bases[page->index]);
+	self->version_bases[page->index] = version_base_after(page, page->version_base);
 	/* [C4] seq, pairs with [C1]: a thread that enters after the clock moves sees no page. */
 	(void)pfs_exchange_seq(&self->directory[page->index], NULL);
 	pfs_holes_open(&self->holes, page->index);
@@ -207,9 +219,8 @@ void pfs_container_unmap(struct pfs_container *self, struct pfs_page *page)
 {
 	/* Before the source, which may reuse the addresses for another page at once. */
 	pfs_page_map_set(pfs_page_granules(page), self->shape.granules_bytes, NULL);
-	self->source->unmap(self->source->context, pfs_page_block(page), self->shape.block_bytes);
-	if (self->shape.apart_bytes != 0)
-		free(page);
+	pfs_page_go(page);
+	pfs_kept_or_unmap(self, page, version_base_after(page, page->version_base));
 }
 
 struct pfs_claim pfs_container_refuse(struct pfs_thread *thread, enum pfs_status status)

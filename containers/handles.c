@@ -60,13 +60,15 @@ static void thread_free(struct pfs_thread *thread)
 	free(thread);
 }
 
-/* The variant's traits in the layout of this container. */
+/* The variant's traits in the layout of this container; PFS_TRAIT_BARE: it has no headers. */
 static uint32_t traits_of(const struct pfs_container *self)
 {
-	uint32_t traits = self->variant->traits;
-	if (self->config.layout != PFS_LAYOUT_BARE)
-		return traits & ~(uint32_t)PFS_TRAIT_BARE;
-	return self->config.bare_words ? traits : traits & ~(uint32_t)PFS_TRAIT_WORDS;
+	uint32_t traits = self->variant->traits & ~(uint32_t)PFS_TRAIT_BARE;
+	if (!pfs_layout_has_headers(self->config.layout))
+		traits |= PFS_TRAIT_BARE;
+	if (self->config.layout == PFS_LAYOUT_BARE && !self->config.bare_words)
+		traits &= ~(uint32_t)PFS_TRAIT_WORDS;
+	return traits;
 }
 
 /* Under `roster`. */

@@ -241,13 +241,22 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return resident_pages * os_page_bytes;
 }
 
+/* Private anonymous memory reads as zeros after this; a bound range stays bound. */
+static void discard(void *context, void *memory, size_t size_bytes)
+{
+	(void)context;
+	(void)madvise(memory, size_bytes, MADV_DONTNEED); /* fails only for a wrong range */
+}
+
 static const struct pfs_memory_source hwloc_source = {
-	.map = map, .unmap = unmap, .resident = resident, .context = &machine
+	.map = map, .unmap = unmap, .resident = resident, .context = &machine, .discard = discard
 };
 
-static const struct pfs_memory_source huge_source = {
-	.map = map_huge_or_not, .unmap = unmap, .resident = resident, .context = &machine
-};
+static const struct pfs_memory_source huge_source = { .map = map_huge_or_not,
+						      .unmap = unmap,
+						      .resident = resident,
+						      .context = &machine,
+						      .discard = discard };
 
 const struct pfs_memory_source *pfs_memory_huge(void)
 {

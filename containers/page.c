@@ -54,7 +54,10 @@ static struct pfs_page_shape bare_shape_of(const struct pfs_config *config, uint
 	shape.record_stride = round_up(config->record_size_bytes, config->record_align_bytes);
 	shape.apart_bytes = PFS_PAGE_POLICY_OFFSET + line_count * PFS_LINE;
 	size_t end = records * shape.record_stride;
-	if (config->bare_words) {
+	if (config->layout == PFS_LAYOUT_OWN_WORD) {
+		shape.words_offset = config->word_offset;
+		shape.word_stride = shape.record_stride;
+	} else if (config->bare_words) {
 		shape.words_offset = round_up(end, PFS_LINE);
 		shape.word_stride = sizeof(struct pfs_lock);
 		end = shape.words_offset + records * shape.word_stride;
@@ -95,9 +98,9 @@ static struct pfs_page_shape shape_with_header(const struct pfs_config *config, 
 
 struct pfs_page_shape pfs_page_shape_of(const struct pfs_config *config, uint32_t line_count)
 {
-	struct pfs_page_shape shape = config->layout == PFS_LAYOUT_BARE
-					      ? bare_shape_of(config, line_count)
-					      : shape_with_header(config, line_count);
+	struct pfs_page_shape shape = pfs_layout_has_headers(config->layout)
+					      ? shape_with_header(config, line_count)
+					      : bare_shape_of(config, line_count);
 	shape.block_bytes = shape.granules_bytes + granule_slack(config);
 	set_slot_division(&shape);
 	return shape;
@@ -107,7 +110,7 @@ static void place_bare(struct pfs_page *page, char *first, const struct pfs_page
 {
 	page->is_bare = 1;
 	page->records = first - sizeof(struct pfs_record_header);
-	page->words = shape->words_offset != 0 ? first + shape->words_offset : NULL;
+	page->words = shape->word_stride != 0 ? first + shape->words_offset : NULL;
 	page->tags = shape->tags_offset != 0 ? first + shape->tags_offset : NULL;
 }
 
@@ -143,6 +146,7 @@ struct pfs_page *pfs_page_make(void *apart, void *block, const struct pfs_page_s
 	page->index = index;
 	page->slot_count = slot_count;
 	page->block = block;
+	page->version_base = version_base;
 	page->word_stride = shape->word_stride;
 	page->record_stride = shape->record_stride;
 	if (shape->lives_offset != 0)

@@ -9,9 +9,9 @@
  *	in record      header.word                     offset = that of the field
  *	side by side   words[slot] before the records  offset < 0
  *
- * The layout bare has no headers, and struct pfs_page is outside the block, which is
- * [records][words, if asked for][tags, if asked for]: see place.h. In any layout a block ends with
- * the entries of lives.h, if asked for.
+ * The layouts bare and own word have no headers, and struct pfs_page is outside the block, which is
+ * [records][words, if bare and asked for][tags, if asked for]: see place.h. In any layout a block
+ * ends with the entries of lives.h, if asked for.
  *
  * Invariant: slot_count records; record s has its header at records + s * record_stride and its
  * word at words + s * word_stride. Nothing of the first group changes while the page is published.
@@ -44,17 +44,25 @@ struct pfs_page {
 	uint32_t slot_count;
 	uint32_t index;
 	uint32_t node;
-	uint32_t is_bare;            /* of PFS_LAYOUT_BARE: outside its block */
+	uint32_t is_bare;            /* its records have no headers; it is outside its block */
 	_Atomic(uint32_t) draining;  /* reclaim pass: allocate elsewhere if possible */
 	uint32_t idle_passes;        /* reclaim pass: consecutive passes that found it empty and
 				      * marked */
 	uint64_t limbo_tag;          /* reclaim pass */
-	struct pfs_page *limbo_next; /* reclaim pass */
+	struct pfs_page *limbo_next; /* reclaim pass; of a kept page: under `keeping`, kept.h */
 	uint64_t published;          /* growths when it came; growth only, as all below */
 	void *block;                 /* of the source */
 	char *tags;                  /* or NULL */
 	_Atomic(uint64_t) *lives;    /* [slot_count], see lives.h; or NULL */
+	void *arrays;                /* of the page's hooks */
+	uint32_t version_base;       /* versions of this page start here; of a kept page: of the
+				      * next one */
 };
+
+static inline bool pfs_layout_has_headers(enum pfs_layout layout)
+{
+	return layout == PFS_LAYOUT_IN_RECORD || layout == PFS_LAYOUT_SIDE_BY_SIDE;
+}
 
 /* Offset from the page to the lines of its policy. */
 #define PFS_PAGE_POLICY_OFFSET ((sizeof(struct pfs_page) + PFS_LINE - 1) / PFS_LINE * PFS_LINE)

@@ -127,10 +127,9 @@ static struct pfs_thread *thread_of_record(struct pfs_partitioned_thread *thread
 	struct pfs_partitioned *whole = thread->whole;
 	if ((whole->partitions[0]->variant->traits & PFS_TRAIT_INDEX) == 0)
 		return thread->threads[0];
-	const struct pfs_container *container = whole->partitions[0]->config.layout ==
-								PFS_LAYOUT_BARE
-							? pfs_container_of(record)
-							: pfs_record_page(record)->container;
+	bool has_headers = pfs_layout_has_headers(whole->partitions[0]->config.layout);
+	const struct pfs_container *container = has_headers ? pfs_record_page(record)->container
+							    : pfs_container_of(record);
 	PFS_ASSERT(container != NULL && container->partition < whole->count &&
 			   whole->partitions[container->partition] == container,
 		   "a record of another container was given to a partitioned one");

@@ -1,9 +1,9 @@
 /*
  * place.h - the page, slot and word of a record, in every layout.
  *
- * With a header the record says it itself (page.h). In the layout bare there is nothing next to a
- * record: the page map finds its page, and a multiplication its slot. The handle's traits tell
- * which case it is: one test of a line that every call loads.
+ * With a header the record says it itself (page.h). In the layouts without headers the page map
+ * finds its page, and a multiplication its slot. The handle's traits tell which case it is: one
+ * test of a line that every call loads.
  */
 #ifndef PFS_PLACE_H
 #define PFS_PLACE_H
@@ -15,6 +15,7 @@ struct pfs_place {
 	uint32_t slot;
 };
 
+/* No headers: PFS_LAYOUT_BARE or PFS_LAYOUT_OWN_WORD. */
 static inline bool pfs_is_bare(const struct pfs_thread *thread)
 {
 	return (thread->traits & PFS_TRAIT_BARE) != 0;
@@ -49,7 +50,7 @@ static inline struct pfs_place pfs_place_of(struct pfs_thread *thread, const voi
 
 static inline struct pfs_place pfs_place_in(struct pfs_container *self, const void *record)
 {
-	if (pfs_likely(self->config.layout != PFS_LAYOUT_BARE))
+	if (pfs_likely(pfs_layout_has_headers(self->config.layout)))
 		return pfs_header_place(record);
 	return pfs_bare_place(self, record);
 }

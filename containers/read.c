@@ -84,6 +84,21 @@ void *pfs_lookup_address(struct pfs_thread *thread, const void *pointer)
 	return record;
 }
 
+void *pfs_record_at(struct pfs_thread *thread, const void *pointer)
+{
+	struct pfs_container *self = thread->container;
+	struct pfs_place place = nowhere;
+	if ((thread->traits & PFS_TRAIT_INDEX) == 0)
+		return NULL;
+	pfs_enter(thread);
+	struct pfs_page *page = pfs_container_page_with(self, pointer);
+	if (page != NULL)
+		place = place_with(self, page, pointer);
+	void *record = place.page != NULL ? pfs_page_record(place.page, place.slot) : NULL;
+	pfs_leave(thread);
+	return record == pointer ? record : NULL;
+}
+
 bool pfs_owns(struct pfs_thread *thread, const void *pointer)
 {
 	return pointer != NULL && pfs_lookup_address(thread, pointer) == pointer;

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "kept.h"
 #include "overhead.h"
 
 #ifdef PFS_COUNTING
@@ -64,7 +65,7 @@ static uint64_t resident_bytes(struct pfs_container *self)
 	}
 	if (self->variant->reserve_bytes != NULL)
 		sum += self->variant->reserve_bytes(self);
-	return sum;
+	return sum + pfs_kept_resident(self);
 }
 
 uint64_t pfs_container_lost(struct pfs_container *container)

@@ -218,39 +218,14 @@ static inline void pfs_tally_free(struct pfs_container *home, bool is_done)
  * not its own. */
 static inline void pfs_check_handle(const struct pfs_thread *thread, const void *record)
 {
-	PFS_ASSERT(pfs_record_page(record)->container == thread->container,
+	PFS_ASSERT(pfs_is_bare(thread) || pfs_record_page(record)->container == thread->container,
 		   "free or abandon by a handle of another container than the record's");
 }
 
 /* Report what is wrong with a free, and abort. */
 PFS_COLD PFS_NORETURN void pfs_free_refused(const struct pfs_thread *thread, const void *record);
 
-/* For policies with a header on each record; most of them use these. */
-static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
-{
-	(void)thread;
-	pfs_lock_dirty_to_allocated(pfs_record_lock(claim.record), claim.dirty_word);
-}
-
-static inline void pfs_words_free(struct pfs_thread *thread, void *record)
-{
-	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(record)->container : NULL;
-	(void)thread;
-	pfs_tally_free(home, false);
-	pfs_lock_allocated_to_free(pfs_record_lock(record));
-	pfs_tally_free(home, true);
-}
-
-static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
-{
-	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(claim.record)->container : NULL;
-	(void)thread;
-	pfs_tally_free(home, false);
-	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
-	pfs_tally_free(home, true);
-}
-
-/* The same in the layout bare, where records may have no words. */
+/* In layouts without headers, where records may have no words. */
 static inline void pfs_bare_free(struct pfs_place place)
 {
 	struct pfs_container *home = PFS_COUNTED ? place.page->container : NULL;
@@ -266,6 +241,42 @@ static inline void pfs_bare_abandon(struct pfs_place place, struct pfs_claim cla
 	pfs_tally_free(home, false);
 	if (place.page->words != NULL)
 		pfs_lock_dirty_to_free(pfs_page_lock(place.page, place.slot), claim.dirty_word);
+	pfs_tally_free(home, true);
+}
+
+/* For policies whose records always have words. */
+static inline void pfs_words_publish(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	pfs_lock_dirty_to_allocated(pfs_lock_of(thread, claim.record), claim.dirty_word);
+}
+
+static __attribute__((noinline, unused)) void pfs_words_free_bare(struct pfs_thread *thread,
+								  void *record)
+{
+	pfs_bare_free(pfs_bare_place(thread->container, record));
+}
+
+static inline void pfs_words_free(struct pfs_thread *thread, void *record)
+{
+	if (!pfs_likely(!pfs_is_bare(thread))) {
+		pfs_words_free_bare(thread, record);
+		return;
+	}
+	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(record)->container : NULL;
+	pfs_tally_free(home, false);
+	pfs_lock_allocated_to_free(pfs_record_lock(record));
+	pfs_tally_free(home, true);
+}
+
+static inline void pfs_words_abandon(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	if (pfs_is_bare(thread)) {
+		pfs_bare_abandon(pfs_bare_place(thread->container, claim.record), claim);
+		return;
+	}
+	struct pfs_container *home = PFS_COUNTED ? pfs_record_page(claim.record)->container : NULL;
+	pfs_tally_free(home, false);
+	pfs_lock_dirty_to_free(pfs_record_lock(claim.record), claim.dirty_word);
 	pfs_tally_free(home, true);
 }
 

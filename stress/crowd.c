@@ -17,7 +17,7 @@
 
 static const char *layout_name(enum pfs_layout layout)
 {
-	static const char *const names[] = { "in_record", "side_by_side", "bare" };
+	static const char *const names[] = { "in_record", "side_by_side", "bare", "own_word" };
 	return names[layout];
 }
 
@@ -312,6 +312,15 @@ static void report(const struct pfs_crowd *self)
 	(void)fflush(stdout);
 }
 
+/* The word is behind the body. Pages go with their addresses, their memory, or nothing. */
+static void use_own_words(struct pfs_crowd *self, uint64_t seed)
+{
+	self->config.word_offset = PFS_BODY_WORDS * 8;
+	self->config.record_size_bytes = self->config.word_offset + 8;
+	if (self->reclaims)
+		self->config.give_back = (enum pfs_give_back)(seed % 3);
+}
+
 static void configure(struct pfs_crowd *self)
 {
 	const struct pfs_stress_options *options = self->options;
@@ -331,6 +340,8 @@ static void configure(struct pfs_crowd *self)
 	pfs_config_init(&self->config);
 	self->config.layout = self->layout;
 	self->config.bare_words = options->bare_words;
+	if (self->layout == PFS_LAYOUT_OWN_WORD)
+		use_own_words(self, options->seed);
 	self->config.full_flags = options->full_flags;
 	self->config.seed = options->seed;
 	self->config.reclaim.period_ms = self->reclaims ? 1 : 0;

@@ -58,7 +58,9 @@ void pfs_worker_look_up(struct pfs_worker *self)
 		if (record == NULL)
 			continue;
 		uint64_t found = pfs_index(self->thread, record);
-		bool may_be_gone = crowd->layout == PFS_LAYOUT_BARE && found == PFS_INDEX_NONE;
+		bool may_be_gone = (crowd->layout == PFS_LAYOUT_BARE ||
+				    crowd->layout == PFS_LAYOUT_OWN_WORD) &&
+				   found == PFS_INDEX_NONE;
 		if (found != index && !may_be_gone)
 			pfs_harm(crowd, "look-up of %llu found another record",
 				 (unsigned long long)index);

@@ -80,6 +80,7 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 		{ "both", "both", PFS_LAYOUT_IN_RECORD, true, false },
 		{ "bare", "bare", PFS_LAYOUT_BARE, false, false },
 		{ "bare-words", "bare_words", PFS_LAYOUT_BARE, false, true },
+		{ "own-word", "own_word", PFS_LAYOUT_OWN_WORD, false, false },
 	};
 	struct pfs_stress_options *self = context;
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
@@ -92,7 +93,7 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 	}
 	return pfs_read_choice(option->name, text,
 			       "in-record, side-by-side, both, bare, "
-			       "bare-words",
+			       "bare-words, own-word",
 			       message);
 }
 

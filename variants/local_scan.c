@@ -68,7 +68,7 @@ PFS_POLICY(local_scan) = {
 	.name = "local_scan",
 	.summary = "strict scan from the last success",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_STRICT | PFS_TRAIT_C11,
+		  PFS_TRAIT_STRICT | PFS_TRAIT_C11 | PFS_TRAIT_OWN_WORD,
 	.lines = lines,
 	.allocate = allocate,
 	.publish = publish_record,

@@ -147,23 +147,26 @@ static inline void clear_flags(struct pfs_thread *thread, struct pfs_page *page)
 
 static void free_and_clear(struct pfs_thread *thread, void *record)
 {
-	struct pfs_page *page = pfs_record_page(record);
-	free_record(thread, record);
-	clear_flags(thread, page);
+	struct pfs_place place = pfs_place_of(thread, record);
+	if (pfs_is_bare(thread))
+		pfs_bare_free(place);
+	else
+		free_record(thread, record);
+	clear_flags(thread, place.page);
 }
 
 static void abandon_and_clear(struct pfs_thread *thread, struct pfs_claim claim)
 {
-	struct pfs_page *page = pfs_record_page(claim.record);
+	struct pfs_place place = pfs_place_of(thread, claim.record);
 	abandon_record(thread, claim);
-	clear_flags(thread, page);
+	clear_flags(thread, place.page);
 }
 
 PFS_POLICY(original) = {
 	.name = "original",
 	.summary = "as the Performance Schema ships it: shared cursors, advanced per failed probe",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_C11,
+		  PFS_TRAIT_C11 | PFS_TRAIT_OWN_WORD,
 	.lines = lines,
 	.allocate = allocate,
 	.publish = publish_record,

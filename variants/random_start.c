@@ -30,7 +30,7 @@ PFS_POLICY(random_start) = {
 	.name = "random_start",
 	.summary = "strict scan from a random position",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_STRICT | PFS_TRAIT_C11,
+		  PFS_TRAIT_STRICT | PFS_TRAIT_C11 | PFS_TRAIT_OWN_WORD,
 	.allocate = allocate,
 	.publish = publish_record,
 	.abandon = abandon_by_word,

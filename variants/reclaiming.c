@@ -118,7 +118,7 @@ PFS_POLICY(reclaiming) = {
 	.name = "reclaiming",
 	.summary = "strict scan that prefers full pages and gives empty ones back",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_STRICT | PFS_TRAIT_RECLAIM | PFS_TRAIT_C11,
+		  PFS_TRAIT_STRICT | PFS_TRAIT_RECLAIM | PFS_TRAIT_C11 | PFS_TRAIT_OWN_WORD,
 	.reclaim = reclaim,
 	.allocate = allocate,
 	.publish = publish_record,

@@ -27,12 +27,12 @@ static inline void publish_record(struct pfs_thread *thread, struct pfs_claim cl
 	pfs_words_publish(thread, claim);
 }
 
-/* For policies with PFS_TRAIT_BARE: records without words have nothing to publish. */
+/* For policies with PFS_TRAIT_BARE: records without words have nothing to publish. Offset 0 is that
+ * of a word of the record's own, too. */
 static inline void publish_claim(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	void *at = (char *)claim.record + claim.word_offset;
-	(void)thread;
-	if (pfs_likely(claim.word_offset != 0))
+	if (pfs_likely(claim.word_offset != 0 || (thread->traits & PFS_TRAIT_WORDS) != 0))
 		pfs_lock_dirty_to_allocated(at, claim.dirty_word);
 }
 

@@ -22,7 +22,21 @@ extern "C" {
 enum pfs_layout {
 	PFS_LAYOUT_IN_RECORD,    /* before the record's bytes, as in the Performance Schema */
 	PFS_LAYOUT_SIDE_BY_SIDE, /* all words of a page in one array: 16 to a cache line */
-	PFS_LAYOUT_BARE          /* no headers: see bare_words. Needs PFS_TRAIT_BARE */
+	PFS_LAYOUT_BARE,         /* no headers: see bare_words. Needs PFS_TRAIT_BARE */
+	PFS_LAYOUT_OWN_WORD      /* no headers: the user's bytes contain the word, at word_offset.
+				  * Needs PFS_TRAIT_OWN_WORD */
+};
+
+/* What is given back of a page. All but the first need a layout without headers. */
+enum pfs_give_back {
+	PFS_GIVE_BACK_ADDRESSES, /* everything: the page is unmapped */
+	PFS_GIVE_BACK_MEMORY,    /* its memory; its addresses stay mapped and read as zeros. So a
+				  * reader outside a section finds FREE records, not a fault. The
+				  * next page uses the addresses again, with versions above all
+				  * that its words ever had */
+	PFS_GIVE_BACK_ARRAYS     /* only what the page's hooks give back. The records stay as their
+				  * last owners left them, FREE: for records that point into arrays
+				  * of their page */
 };
 
 /* Transparent huge pages for container pages of at least 2 MiB, where the system has them. Only
@@ -52,7 +66,8 @@ enum pfs_memory {
  * growth lock may be held, so map must not call into the container. node_wanted is a logical node
  * index or PFS_NODE_MIXED; *node_got is the node of the memory (with first touch: the node on which
  * the caller runs). unmap must not fail: if the system refuses to unmap, the source must at least
- * release the memory. resident returns the resident bytes of the range.
+ * release the memory. resident returns the resident bytes of the range. discard releases the memory
+ * of a range that stays mapped and then reads as zeros; only PFS_GIVE_BACK_MEMORY calls it.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
@@ -62,6 +77,36 @@ struct pfs_memory_source {
 	void *context;
 	size_t align_bytes; /* alignment that map guarantees, a power of two; 0: 64. Below 4096 each
 			     * page costs up to 4032 bytes that are mapped and not used */
+	void (*discard)(void *context, void *memory, size_t size_bytes); /* may be NULL */
+};
+
+/* A page, as its hooks see it. */
+struct pfs_page_view {
+	char *records;       /* the first record */
+	size_t stride_bytes; /* from a record to the next */
+	uint32_t page;       /* its number: the index of its first record is page * page_records */
+	uint32_t record_count; /* records of this page */
+	void *arrays;          /* the hooks' own: NULL at first, then kept as long as the addresses
+				* of the records are */
+};
+
+/*
+ * Calls about each page, for arrays that belong to it. Calls about different pages may run at the
+ * same time. A hook must not call into the container. Each may be NULL.
+ *
+ * come: the page was mapped, and no look-up finds it yet. Its words are set; the other bytes of the
+ * records are zero, or with PFS_GIVE_BACK_ARRAYS and addresses that were kept as they were left.
+ * come may write all bytes but the words. If it returns false the page does not come, and the
+ * allocation that needs it is refused (PFS_NO_MEMORY).
+ * go: no record of the page is in use, and no read section can see it.
+ * end: its addresses are given up, after go or after a come that returned false; for kept addresses
+ * when the container is destroyed.
+ */
+struct pfs_page_hooks {
+	bool (*come)(void *context, struct pfs_page_view *view);
+	void (*go)(void *context, struct pfs_page_view *view);
+	void (*end)(void *context, struct pfs_page_view *view);
+	void *context;
 };
 
 /*
@@ -93,8 +138,11 @@ struct pfs_config {
 	uint64_t record_max;         /* most records, 0: page_max * page_records; the last page may
 				      * be smaller */
 	enum pfs_layout layout;
-	bool bare_words;    /* bare: with a pfs_lock word for each record, in an array */
-	uint32_t tag_bytes; /* bare: with a tag for each record, in an array: 0, 4 or 8 */
+	bool bare_words;      /* bare: with a pfs_lock word for each record, in an array */
+	uint32_t tag_bytes;   /* bare: with a tag for each record, in an array: 0, 4 or 8 */
+	uint32_t word_offset; /* own word: its offset in the user's bytes, a multiple of 4 */
+	enum pfs_give_back give_back;       /* for policies with PFS_TRAIT_RECLAIM */
+	const struct pfs_page_hooks *hooks; /* NULL: none; must outlive the container */
 	enum pfs_huge_pages huge_pages;
 	enum pfs_memory memory;
 	uint32_t memory_node;    /* logical node, for PFS_MEMORY_NODE */

@@ -59,8 +59,9 @@
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * Once the process has had a container of the layout bare, calls with a record and no handle
- * (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
+ * Once the process has had a container without headers (layout bare or own word), calls with a
+ * record and no handle (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every
+ * layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -306,6 +307,7 @@ void *pfs_lookup(struct pfs_thread *thread, uint64_t index);
  * pfs_lookup_address - the live record of this container that contains the byte at a pointer, or
  * NULL. The pointer may have any value.
  * pfs_owns - true if the pointer is the first byte of such a record.
+ * pfs_record_at - the pointer, if a record of any state begins there; or NULL.
  *
  * Returns   a record that was ALLOCATED at a moment of the call, or NULL. The pointer is
  *           dereferenced only if it lies in a page. Headers and padding between records belong to
@@ -318,6 +320,7 @@ void *pfs_lookup(struct pfs_thread *thread, uint64_t index);
  */
 void *pfs_lookup_address(struct pfs_thread *thread, const void *pointer);
 bool pfs_owns(struct pfs_thread *thread, const void *pointer);
+void *pfs_record_at(struct pfs_thread *thread, const void *pointer);
 
 /*
  * pfs_container_of - the container that a pointer belongs to. Needs no handle; for programs with

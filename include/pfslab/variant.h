@@ -24,7 +24,9 @@ enum pfs_trait {
 	PFS_TRAIT_EXACT = 1 << 5,   /* grows only at a moment with no free record */
 	PFS_TRAIT_BOUNDED = 1 << 6, /* respects page_max and counts what it refuses as lost */
 	PFS_TRAIT_C11 = 1 << 7,     /* every shared access is C11: TSan and the simulator see it */
-	PFS_TRAIT_BARE = 1 << 8     /* supports PFS_LAYOUT_BARE, records without a header */
+	PFS_TRAIT_BARE = 1 << 8,    /* supports PFS_LAYOUT_BARE, records without a header */
+	PFS_TRAIT_OWN_WORD = 1 << 9 /* supports PFS_LAYOUT_OWN_WORD, records that contain their
+				     * word, without a header */
 };
 
 /*

@@ -140,8 +140,11 @@ void pfs_box_configure(struct pfs_box *self, enum pfs_box_kind kind, struct pfs_
 		.records = (uint32_t)(region->bytes / region->page_bytes) * region->page_records,
 	};
 	*context = (struct pfs_box_source){ self, region };
-	*source = (struct pfs_memory_source){ map_page, unmap_page, resident_page, context,
-					      PFS_BOX_PAGE };
+	*source = (struct pfs_memory_source){ .map = map_page,
+					      .unmap = unmap_page,
+					      .resident = resident_page,
+					      .context = context,
+					      .align_bytes = PFS_BOX_PAGE };
 	*config = config_of(&want);
 	config->source = source;
 }

@@ -42,12 +42,25 @@ static void check_words(void *context)
 
 /* ---- set-up and end of every case ---- */
 
-void pfs_case_layout(struct pfs_case *self, bool side_by_side, bool bare)
+void pfs_case_layout(struct pfs_case *self, enum pfs_layout layout, bool bare_words)
 {
-	self->layout = bare           ? PFS_LAYOUT_BARE
-		       : side_by_side ? PFS_LAYOUT_SIDE_BY_SIDE
-				      : PFS_LAYOUT_IN_RECORD;
-	self->bare_words = bare && side_by_side;
+	self->layout = layout;
+	self->bare_words = bare_words;
+}
+
+/* The records' own words are behind the bytes that the cases write. With them the addresses of
+ * pages stay, too. */
+static void configure_layout(const struct pfs_case *self, struct pfs_config *config)
+{
+	config->layout = self->layout;
+	config->bare_words = self->bare_words;
+	config->record_size_bytes = 16;
+	if (self->layout != PFS_LAYOUT_OWN_WORD)
+		return;
+	config->word_offset = 16;
+	config->record_size_bytes = 24;
+	if ((self->variant->traits & PFS_TRAIT_RECLAIM) != 0)
+		config->give_back = PFS_GIVE_BACK_MEMORY;
 }
 
 static bool loops(const struct pfs_case *self)
@@ -100,9 +113,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	machine->memory.reuses = loops(self);
 	machine->setup.free_yields = loops(self);
 	pfs_config_init(&self->config);
-	self->config.record_size_bytes = 16;
-	self->config.layout = self->layout;
-	self->config.bare_words = self->bare_words;
+	configure_layout(self, &self->config);
 	self->config.full_flags = self->full_flags;
 	self->config.owner_fences = self->owner_fences;
 	shape(self);

@@ -78,7 +78,7 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	session.case_.full_flags = arguments->full_flags;
 	session.case_.real_time = arguments->real_time;
 	session.case_.owner_fences = arguments->owner_fences;
-	pfs_case_layout(&session.case_, arguments->side_by_side, arguments->bare);
+	pfs_case_layout(&session.case_, arguments->layout, arguments->bare_words);
 	session.machine = pfs_machine_create(model);
 	if (session.machine == NULL)
 		return refuse("no memory for the machine");
@@ -87,8 +87,16 @@ static int open_session(const struct pfs_search_arguments *arguments)
 	return weaken(arguments->weaken);
 }
 
-static const char *const layout_flags[2][2] = { { "", " --layout side-by-side" },
-						{ " --layout bare", " --layout bare-words" } };
+static const char *layout_flag(const struct pfs_search_arguments *arguments)
+{
+	switch (arguments->layout) {
+	case PFS_LAYOUT_SIDE_BY_SIDE: return " --layout side-by-side";
+	case PFS_LAYOUT_BARE:
+		return arguments->bare_words ? " --layout bare-words" : " --layout bare";
+	case PFS_LAYOUT_OWN_WORD: return " --layout own-word";
+	default: return "";
+	}
+}
 
 /* Everything that replay needs, one line each. */
 static int save(const struct pfs_search_arguments *arguments)
@@ -103,8 +111,7 @@ static int save(const struct pfs_search_arguments *arguments)
 		      "--operations %u%s%s%s%s%s%s%s\n",
 		      arguments->policy, arguments->scenario, arguments->memory,
 		      session.case_.thread_count, session.case_.operations,
-		      arguments->full_flags ? "" : " --full-flags off",
-		      layout_flags[arguments->bare][arguments->side_by_side],
+		      arguments->full_flags ? "" : " --full-flags off", layout_flag(arguments),
 		      arguments->owner_fences ? " --owner-fences" : "",
 		      arguments->real_time ? " --real-time" : "",
 		      arguments->no_races ? " --no-races" : "",

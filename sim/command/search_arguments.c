@@ -23,20 +23,24 @@ static enum pfs_status read_layout(void *context, const struct pfs_option *optio
 {
 	static const struct {
 		const char *name, *older;
-		bool side_by_side, bare;
-	} layouts[] = { { "in-record", "in_record", false, false },
-			{ "side-by-side", "side_by_side", true, false },
-			{ "bare", "bare", false, true },
-			{ "bare-words", "bare_words", true, true } };
+		enum pfs_layout layout;
+		bool bare_words;
+	} layouts[] = { { "in-record", "in_record", PFS_LAYOUT_IN_RECORD, false },
+			{ "side-by-side", "side_by_side", PFS_LAYOUT_SIDE_BY_SIDE, false },
+			{ "bare", "bare", PFS_LAYOUT_BARE, false },
+			{ "bare-words", "bare_words", PFS_LAYOUT_BARE, true },
+			{ "own-word", "own_word", PFS_LAYOUT_OWN_WORD, false } };
 	struct pfs_search_arguments *self = context;
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		if (strcmp(text, layouts[i].name) != 0 && strcmp(text, layouts[i].older) != 0)
 			continue;
-		self->side_by_side = layouts[i].side_by_side;
-		self->bare = layouts[i].bare;
+		self->layout = layouts[i].layout;
+		self->bare_words = layouts[i].bare_words;
 		return PFS_OK;
 	}
-	return pfs_read_choice(option->name, text, "in-record, side-by-side, bare, bare-words",
+	return pfs_read_choice(option->name, text,
+			       "in-record, side-by-side, bare, bare-words, "
+			       "own-word",
 			       message);
 }
 
@@ -80,8 +84,6 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 		  .help = "in-record, side-by-side (the words of a page in one array), bare "
 			  "(records without headers), bare-words (and words beside them); default "
 			  "in-record" },
-		PFS_SWITCH_OPTION("side-by-side", &self->side_by_side, NULL),
-		PFS_SWITCH_OPTION("bare", &self->bare, NULL),
 		PFS_SWITCH_OPTION("owner-fences", &self->owner_fences, "rings of free records "
 				  "without the heavy barrier; check and weaken try both"),
 		PFS_SWITCH_OPTION("real-time", &self->real_time, "tso, views: a free counts from "

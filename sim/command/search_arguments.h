@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pfslab/config.h>
+
 struct pfs_search_arguments {
 	const char *policy, *scenario, *memory, *search, *save, *weaken, *labels, *out;
 	uint64_t threads, operations, seed, executions, preemptions, jobs, seconds, memory_mib;
-	bool full_flags, side_by_side, bare, owner_fences, quiet, real_time, append_only;
+	bool full_flags, bare_words, owner_fences, quiet, real_time, append_only;
+	enum pfs_layout layout;
 	bool no_races, noted;
 };
 

@@ -4,6 +4,7 @@
  * background thread, because time does not pass by itself.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "containers/barrier.h"
 #include "containers/compiler.h"
@@ -39,8 +40,16 @@ static uint64_t resident(void *unused, void *memory, size_t size_bytes)
 	return pfs_sim_memory_bytes(size_bytes);
 }
 
+/* The library has cleared the words by stores, which are steps. No step reads the other bytes. */
+static void discard(void *unused, void *memory, size_t size_bytes)
+{
+	(void)unused;
+	memset(memory, 0, size_bytes);
+}
+
 /* Of the machine that is current when it is called. */
-static const struct pfs_memory_source simulated = { map, unmap, resident, NULL, PFS_SIM_OS_PAGE };
+static const struct pfs_memory_source simulated = { map,  unmap,           resident,
+						    NULL, PFS_SIM_OS_PAGE, discard };
 _Static_assert(PFS_SIM_NODE_MIXED == PFS_NODE_MIXED, "memory of no single node");
 
 const struct pfs_memory_source *pfs_memory_hwloc(void)

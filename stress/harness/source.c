@@ -44,10 +44,20 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return size_bytes;
 }
 
+static void discard(void *context, void *memory, size_t size_bytes)
+{
+	(void)context;
+	memset(memory, 0, size_bytes);
+}
+
 void pfs_test_source_init(struct pfs_test_source *self)
 {
 	*self = (struct pfs_test_source){
-		.source = { .map = map, .unmap = unmap, .resident = resident, .context = self },
+		.source = { .map = map,
+			    .unmap = unmap,
+			    .resident = resident,
+			    .context = self,
+			    .discard = discard },
 	};
 }
 

@@ -75,7 +75,7 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return size_bytes;
 }
 
-static const struct pfs_memory_source source = { map, unmap, resident, NULL, 0 };
+static const struct pfs_memory_source source = { .map = map, .unmap = unmap, .resident = resident };
 
 static void open_arena(struct arena *arena, const struct pfs_variant *variant, uint32_t records,
 		       uint32_t made, uint32_t most, uint32_t workers)

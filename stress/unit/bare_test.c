@@ -381,7 +381,7 @@ static void large_pages(const struct pfs_case *at)
 	pfs_fixture_empty(&it, 0, 2 * 65536);
 	pfs_fixture_tear_down(&it);
 	struct pfs_config config = pfs_case_config(at);
-	struct pfs_memory_source own = { NULL, NULL, NULL, NULL, 0 };
+	struct pfs_memory_source own = { .align_bytes = 0 };
 	config.huge_pages = PFS_HUGE_ADVISE;
 	config.source = &own;
 	refusal(at->variant, &config, "huge_pages: only with the default source");

@@ -43,7 +43,7 @@ static const struct bound bounds[] = {
 	BOUND(page_prealloc, 257, false),
 	BOUND(record_max, 256 * 256, true),
 	BOUND(record_max, 256 * 256 + 1, false),
-	BOUND(layout, 3, false),
+	BOUND(layout, 4, false),
 	BOUND(memory, 4, false),
 	BOUND(reclaim.headroom_percent, 1000, true),
 	BOUND(reclaim.headroom_percent, 1001, false),

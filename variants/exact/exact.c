@@ -69,7 +69,8 @@ PFS_POLICY(exact) = {
 	.name = "exact",
 	.summary = "ours: adds a page only at a moment with no free record; O(1) at any occupancy",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11 | PFS_TRAIT_BARE,
+		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11 | PFS_TRAIT_BARE |
+		  PFS_TRAIT_OWN_WORD,
 	.start = pfs_occupancy_start,
 	.stop = pfs_occupancy_stop,
 	.thread_start = pfs_hints_start,

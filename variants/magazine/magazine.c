@@ -290,7 +290,8 @@ PFS_POLICY(magazine) = {
 	.name = "magazine",
 	.summary = "ours: exact, with a ring of free records for each thread",
 	.traits = PFS_TRAIT_WORDS | PFS_TRAIT_INDEX | PFS_TRAIT_GROW | PFS_TRAIT_BOUNDED |
-		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11 | PFS_TRAIT_BARE,
+		  PFS_TRAIT_RECLAIM | PFS_TRAIT_EXACT | PFS_TRAIT_C11 | PFS_TRAIT_BARE |
+		  PFS_TRAIT_OWN_WORD,
 	.start = start,
 	.stop = stop,
 	.thread_start = thread_start,
