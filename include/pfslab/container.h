@@ -59,9 +59,8 @@
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * Once the process has had a container without headers (layout bare or own word), calls with a
- * record and no handle (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every
- * layout.
+ * If the process has or had a container without headers, calls with a record and no handle
+ * (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -488,10 +487,8 @@ uint64_t pfs_container_lost(struct pfs_container *container);
  * PFS_TRAIT_WORDS. One load for each record; blocks while a reclaim pass runs. Relaxed. */
 uint64_t pfs_container_live(struct pfs_container *container);
 
-/* pfs_container_config - the configuration that the container was created with. Wait-free. */
+/* pfs_container_config, pfs_container_variant - what it was created with. Wait-free. */
 const struct pfs_config *pfs_container_config(const struct pfs_container *container);
-
-/* pfs_container_variant - the container's policy. Wait-free. */
 const struct pfs_variant *pfs_container_variant(const struct pfs_container *container);
 
 #ifdef __cplusplus
