@@ -37,7 +37,7 @@ bool pfs_check_timer_start(int timer, double tick)
 	struct itimerval value = { .it_interval = { .tv_sec = (time_t)tick } };
 	value.it_interval.tv_usec = (suseconds_t)((tick - (double)(time_t)tick) * 1e6);
 	value.it_value = value.it_interval;
-	return setitimer(timer, &value, NULL) == 0;
+	return setitimer((__itimer_which_t)timer, &value, NULL) == 0;
 }
 
 static bool start(double patience)
