@@ -119,6 +119,12 @@ struct pfs_page *pfs_kept_take(struct pfs_container *self, uint32_t index, uint3
 	return page;
 }
 
+uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *page)
+{
+	return self->source->resident(self->source->context, pfs_page_block(page),
+				      self->shape.block_bytes);
+}
+
 uint64_t pfs_kept_resident(struct pfs_container *self)
 {
 	uint64_t sum = 0;
