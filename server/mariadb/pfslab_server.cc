@@ -290,6 +290,7 @@ static pfs_config config_of(const Shape &shape, const pfs_variant *variant)
 	config.page_records = shape.page_records;
 	config.page_max = shape.page_max;
 	config.record_max = shape.record_max;
+	config.late_reuse = true; /* tables show the last life of records that are free */
 	if (!reclaims)
 		return config;
 	config.give_back = shape.keeps_records ? PFS_GIVE_BACK_ARRAYS : PFS_GIVE_BACK_MEMORY;

@@ -24,6 +24,22 @@ static inline struct pfs_claim allocate(struct pfs_thread *thread)
 	return pfs_likely(claim.record != NULL) ? claim : pfs_occupancy_search(thread);
 }
 
+static struct pfs_claim allocate_late(struct pfs_thread *thread)
+{
+	pfs_tally_call(thread);
+	struct pfs_claim claim = pfs_hints_first_late(thread);
+	if (pfs_likely(claim.record != NULL))
+		return claim;
+	return pfs_hints_after(thread, pfs_occupancy_search(thread));
+}
+
+static enum pfs_status thread_start(struct pfs_thread *thread)
+{
+	if (thread->container->config.late_reuse)
+		thread->head.allocate = allocate_late;
+	return pfs_hints_start(thread);
+}
+
 static __attribute__((noinline)) void free_bare(struct pfs_thread *thread, void *record)
 {
 	struct pfs_place place = pfs_bare_place(thread->container, record);
@@ -73,7 +89,7 @@ PFS_POLICY(exact) = {
 		  PFS_TRAIT_OWN_WORD,
 	.start = pfs_occupancy_start,
 	.stop = pfs_occupancy_stop,
-	.thread_start = pfs_hints_start,
+	.thread_start = thread_start,
 	.thread_stop = pfs_hints_stop,
 	.add_page = pfs_occupancy_add_page,
 	.some_free = pfs_occupancy_some_free,

@@ -29,7 +29,8 @@ struct pfs_hints {
 	struct pfs_hint latest;
 	struct pfs_hint older[PFS_HINTS_MOST]; /* the latest at `top` */
 	uint32_t top;
-	uint32_t losses; /* of the CAS of the latest hint */
+	uint32_t losses;   /* of the CAS of the latest hint */
+	uint32_t next_bit; /* with late_reuse: where the search of the latest word begins */
 };
 
 /* A thread's hints, as thread_start and thread_stop of struct pfs_variant. */
@@ -117,6 +118,35 @@ PFS_SKELETON struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
 	struct pfs_hint *hint = pfs_hints_latest(thread);
 	return pfs_likely(hint != NULL) ? pfs_occupancy_try(thread, hint->word, &hint->seen)
 					: pfs_claim_none();
+}
+
+/*
+ * The same with config.late_reuse: the free records of a word are taken in turn, so that a record
+ * that was just freed is the last one. 31 others of its word come first if all are free.
+ */
+static inline struct pfs_claim pfs_hints_first_late(struct pfs_thread *thread)
+{
+	struct pfs_hints *own = thread->policy;
+	struct pfs_hint *hint = pfs_hints_latest(thread);
+	if (hint == NULL)
+		return pfs_claim_none();
+	uint32_t free = (uint32_t)hint->seen;
+	uint32_t later = free & (UINT32_MAX << own->next_bit);
+	uint32_t bit = (uint32_t)__builtin_ctz(later != 0 ? later : free);
+	uint64_t left = hint->seen - (UINT64_C(1) << bit);
+	if (!pfs_occupancy_take_to(thread, hint->word, &hint->seen, left))
+		return pfs_claim_none();
+	own->next_bit = (bit + 1) % PFS_WORD_RECORDS;
+	return pfs_occupancy_claim(thread, hint->word, bit);
+}
+
+/* With config.late_reuse, of a claim that a search made: the next one begins behind it. */
+static inline struct pfs_claim pfs_hints_after(struct pfs_thread *thread, struct pfs_claim claim)
+{
+	struct pfs_hints *own = thread->policy;
+	if (claim.record != NULL)
+		own->next_bit = (pfs_place_of(thread, claim.record).slot + 1) % PFS_WORD_RECORDS;
+	return claim;
 }
 
 /* The rare rest of a free, as a tail call, so that the fast path needs no frame. latest: its word

@@ -22,7 +22,10 @@
 
 static void free_and_give(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate(struct pfs_thread *thread);
+#define PFS_LATE_RECORDS 16u /* in a ring before it is used, with late_reuse */
+
 static void free_unfenced(struct pfs_thread *thread, void *record);
+static struct pfs_claim allocate_late(struct pfs_thread *thread);
 static struct pfs_claim allocate_unfenced(struct pfs_thread *thread);
 
 /* Select the calls through the handle: those that do not test whether this owner issues the full
@@ -33,6 +36,8 @@ static void aim_handle(struct pfs_thread *thread)
 	const struct pfs_magazine *magazine = thread->policy;
 	bool asks = magazine->fenced || pfs_is_bare(thread);
 	thread->head.allocate = asks ? allocate : allocate_unfenced;
+	if (thread->container->config.late_reuse)
+		thread->head.allocate = allocate_late;
 	thread->head.free = asks ? free_and_give : free_unfenced;
 }
 
@@ -79,6 +84,20 @@ static __attribute__((noinline)) struct pfs_claim allocate_bare(struct pfs_threa
 	if (pfs_likely(record != NULL))
 		return pfs_magazine_claim(thread, record);
 	return allocate_rest(thread);
+}
+
+/* With late_reuse: a ring hands records out in the order in which they came, so a record comes
+ * again late if the ring has many. A ring with few is left to fill. */
+static struct pfs_claim allocate_late(struct pfs_thread *thread)
+{
+	if (pfs_magazine_count(thread->policy) < PFS_LATE_RECORDS) {
+		struct pfs_claim claim = pfs_hints_first_late(thread);
+		if (claim.record != NULL) {
+			pfs_tally_call(thread);
+			return claim;
+		}
+	}
+	return pfs_hints_after(thread, allocate(thread));
 }
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
