@@ -22,7 +22,7 @@
 
 static void free_and_give(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate(struct pfs_thread *thread);
-#define PFS_LATE_RECORDS 16u /* in a ring before it is used, with late_reuse */
+#define PFS_LATE_RECORDS 32u /* in a ring before it is used, with late_reuse */
 
 static void free_unfenced(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate_late(struct pfs_thread *thread);
