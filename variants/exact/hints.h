@@ -140,12 +140,19 @@ static inline struct pfs_claim pfs_hints_first_late(struct pfs_thread *thread)
 	return pfs_occupancy_claim(thread, hint->word, bit);
 }
 
-/* With config.late_reuse, of a claim that a search made: the next one begins behind it. */
+/* With config.late_reuse, of a claim that was made otherwise: the next one is looked for behind it. */
 static inline struct pfs_claim pfs_hints_after(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	struct pfs_hints *own = thread->policy;
-	if (claim.record != NULL)
-		own->next_bit = (pfs_place_of(thread, claim.record).slot + 1) % PFS_WORD_RECORDS;
+	uint64_t unused;
+	if (claim.record == NULL)
+		return claim;
+	struct pfs_place place = pfs_place_of(thread, claim.record);
+	struct pfs_occupancy_word *word = pfs_occupancy_word_at(place, &unused);
+	own->next_bit = (place.slot + 1) % PFS_WORD_RECORDS;
+	if (own->latest.word != word)
+		/* relaxed: a hint, which the CAS that follows verifies. */
+		pfs_hints_remember_kept(thread, word, pfs_load_relaxed(&word->free));
 	return claim;
 }
 
