@@ -33,13 +33,6 @@ static struct pfs_claim allocate_late(struct pfs_thread *thread)
 	return pfs_hints_after(thread, pfs_occupancy_search(thread));
 }
 
-static enum pfs_status thread_start(struct pfs_thread *thread)
-{
-	if (thread->container->config.late_reuse)
-		thread->head.allocate = allocate_late;
-	return pfs_hints_start(thread);
-}
-
 static __attribute__((noinline)) void free_bare(struct pfs_thread *thread, void *record)
 {
 	struct pfs_place place = pfs_bare_place(thread->container, record);
@@ -55,6 +48,24 @@ static inline void free_and_give(struct pfs_thread *thread, void *record)
 	}
 	free_record(thread, record);
 	pfs_hints_give(thread, pfs_header_place(record));
+}
+
+/* Another handle may have allocated it: this one begins behind it, too. */
+static void free_late(struct pfs_thread *thread, void *record)
+{
+	struct pfs_hints *own = thread->policy;
+	uint32_t slot = pfs_place_of(thread, record).slot;
+	free_and_give(thread, record);
+	own->next_bit = slot % PFS_WORD_RECORDS + 1;
+}
+
+static enum pfs_status thread_start(struct pfs_thread *thread)
+{
+	if (thread->container->config.late_reuse) {
+		thread->head.allocate = allocate_late;
+		thread->head.free = free_late;
+	}
+	return pfs_hints_start(thread);
 }
 
 static void abandon_and_give(struct pfs_thread *thread, struct pfs_claim claim)

@@ -30,7 +30,8 @@ struct pfs_hints {
 	struct pfs_hint older[PFS_HINTS_MOST]; /* the latest at `top` */
 	uint32_t top;
 	uint32_t losses;   /* of the CAS of the latest hint */
-	uint32_t next_bit; /* with late_reuse: where the search of the latest word begins */
+	uint32_t next_bit; /* with late_reuse: where to look in the latest word; one more than the
+			    * last bit: in the next word */
 };
 
 /* A thread's hints, as thread_start and thread_stop of struct pfs_variant. */
@@ -120,9 +121,22 @@ PFS_SKELETON struct pfs_claim pfs_hints_first(struct pfs_thread *thread)
 					: pfs_claim_none();
 }
 
+/* With config.late_reuse, at the end of a word: the next word of its page, if it has room. */
+static inline void pfs_hints_turn(struct pfs_hints *own)
+{
+	struct pfs_occupancy_word *word = own->latest.word;
+	const struct pfs_occupancy_page *page = word->page;
+	uint32_t next = word->number + 1 < page->word_count ? word->number + 1 : 0;
+	/* relaxed: a hint, which the CAS that follows verifies. */
+	uint64_t seen = pfs_load_relaxed(&page->words[next].free);
+	own->next_bit = 0;
+	if ((uint32_t)seen != 0)
+		own->latest = (struct pfs_hint){ &page->words[next], seen };
+}
+
 /*
- * The same with config.late_reuse: the free records of a word are taken in turn, so that a record
- * that was just freed is the last one. 31 others of its word come first if all are free.
+ * The same with config.late_reuse: the free records of a page are taken in turn, so that a record
+ * that was just freed is the last one, as far as this thread's calls decide it.
  */
 static inline struct pfs_claim pfs_hints_first_late(struct pfs_thread *thread)
 {
@@ -130,17 +144,21 @@ static inline struct pfs_claim pfs_hints_first_late(struct pfs_thread *thread)
 	struct pfs_hint *hint = pfs_hints_latest(thread);
 	if (hint == NULL)
 		return pfs_claim_none();
+	if ((uint32_t)hint->seen >> own->next_bit % PFS_WORD_RECORDS == 0 ||
+	    own->next_bit == PFS_WORD_RECORDS)
+		pfs_hints_turn(own);
 	uint32_t free = (uint32_t)hint->seen;
 	uint32_t later = free & (UINT32_MAX << own->next_bit);
 	uint32_t bit = (uint32_t)__builtin_ctz(later != 0 ? later : free);
 	uint64_t left = hint->seen - (UINT64_C(1) << bit);
 	if (!pfs_occupancy_take_to(thread, hint->word, &hint->seen, left))
 		return pfs_claim_none();
-	own->next_bit = (bit + 1) % PFS_WORD_RECORDS;
+	own->next_bit = bit + 1;
 	return pfs_occupancy_claim(thread, hint->word, bit);
 }
 
-/* With config.late_reuse, of a claim that was made otherwise: the next one is looked for behind it. */
+/* With config.late_reuse, of a claim that was made otherwise: the next one is looked for behind it.
+ */
 static inline struct pfs_claim pfs_hints_after(struct pfs_thread *thread, struct pfs_claim claim)
 {
 	struct pfs_hints *own = thread->policy;
@@ -149,7 +167,7 @@ static inline struct pfs_claim pfs_hints_after(struct pfs_thread *thread, struct
 		return claim;
 	struct pfs_place place = pfs_place_of(thread, claim.record);
 	struct pfs_occupancy_word *word = pfs_occupancy_word_at(place, &unused);
-	own->next_bit = (place.slot + 1) % PFS_WORD_RECORDS;
+	own->next_bit = place.slot % PFS_WORD_RECORDS + 1;
 	if (own->latest.word != word)
 		/* relaxed: a hint, which the CAS that follows verifies. */
 		pfs_hints_remember_kept(thread, word, pfs_load_relaxed(&word->free));
