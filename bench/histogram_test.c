@@ -14,7 +14,7 @@ static void expect(int held, const char *what, uint64_t value)
 	if (held)
 		return;
 	failures++;
-	fprintf(stderr, "histogram_test: not so: %s (%llu)\n", what, (unsigned long long)value);
+	fprintf(stderr, "histogram_test: failed: %s (%llu)\n", what, (unsigned long long)value);
 }
 
 static int compare_u64(const void *left, const void *right)

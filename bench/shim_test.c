@@ -18,7 +18,7 @@ static void expect(bool held, const char *what)
 	if (held)
 		return;
 	failures++;
-	fprintf(stderr, "shim_test: not so: %s\n", what);
+	fprintf(stderr, "shim_test: failed: %s\n", what);
 }
 
 static void body_batch(struct pfs_shim_state *state, void *user)

@@ -20,7 +20,7 @@ static void expect(bool held, const char *what)
 	if (held)
 		return;
 	failures++;
-	fprintf(stderr, "trial_test: not so: %s\n", what);
+	fprintf(stderr, "trial_test: failed: %s\n", what);
 }
 
 static void turn_job(void *context, uint32_t index)

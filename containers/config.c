@@ -77,7 +77,7 @@ static enum pfs_status check_fit(const struct pfs_config *config, struct pfs_mes
 				       config->record_align_bytes);
 	if (pfs_page_shape_of(config, PFS_POLICY_LINES_MAX).granules_bytes > PFS_PAGE_BYTES_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG,
-				       "page of %u records of %u bytes: a page may have 1 GiB; "
+				       "page of %u records of %u bytes: a page has at most 1 GiB; "
 				       "lower page_records",
 				       config->page_records, config->record_size_bytes);
 	if (config->tag_bytes != 0 && config->tag_bytes != 4 && config->tag_bytes != 8)

@@ -1,4 +1,7 @@
-/* panic.c - one line on standard error, then abort. */
+/*
+ * panic.c - one line on standard error, then abort; each caller names its misuse (pfs_lock.h,
+ * variants/exact/occupancy.h).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

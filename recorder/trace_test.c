@@ -14,7 +14,7 @@
 #define EXPECT(condition)                                                                       \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
 			failures++;                                                             \
 		}                                                                               \
 	} while (0)

@@ -17,8 +17,8 @@ import sys
 import time
 
 from common import commandline, documents, judge, stats
+from common.amounts import number
 from reporting import interleave, results, verdicts
-from reporting.svg import number
 
 BUILDS = ("release", "counted", "simulated")
 

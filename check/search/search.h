@@ -43,8 +43,8 @@ struct pfs_scenario {
 	/* Optional: called in a forked process, which continues the search; see jobs.h. */
 	void (*forked)(void *context);
 	/* Optional; with it a search goes back by snapshots (rewind.h). Called between two steps:
-	 * puts all that an execution, finish included, changes outside the machine and its
-	 * heap. */
+	 * puts into the snapshot all that an execution, finish included, changes outside the
+	 * machine and its heap. */
 	void (*keep_whole)(struct pfs_machine_snapshot *snapshot, void *context);
 };
 
@@ -71,13 +71,13 @@ struct pfs_search_options {
 struct pfs_search_result {
 	uint64_t executions;
 	uint64_t redundant;  /* of these, those that repeated a class */
-	uint64_t incomplete; /* of these, those that met the bound on steps; not passed */
+	uint64_t incomplete; /* of these, those given up at the bound on steps: unknown */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
 	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not explored, if it was cut */
 	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: the maximum */
 	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
-	bool complete;         /* exhaustive, and cut only by bounds of the options */
+	bool complete;         /* nothing is left out but what `bounded` says */
 	bool stopped;          /* by a bound of the options on executions or seconds */
 	bool bounded;          /* preemption_max or append_only left schedules out */
 	const char *refusal;   /* not NULL: what this search does not support; nothing is known */
@@ -134,7 +134,8 @@ const char *pfs_search_extent(const struct pfs_search_options *options,
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,
 			const char *message);
 
-/* Shorten the schedule: fewer switches, then fewer steps, same failure. Returns the replays. */
+/* Shorten the schedule: fewer switches, then fewer steps, same failure. Returns the
+ * number of replays. */
 uint32_t pfs_search_shrink(struct pfs_machine *machine, const struct pfs_scenario *scenario,
 			   struct pfs_search_result *result);
 

@@ -3,8 +3,9 @@
  * container.h - lock-free containers of fixed-size records in pages.
  *
  * A record is FREE, DIRTY (its owner writes it) or ALLOCATED (readers may see it). Its version
- * grows by one with each publish. A thread attaches to a container once and passes its handle to
- * every call; one thread at a time may use a handle. Any attached thread may free a record.
+ * grows by one with each publish. State and version are in the record's word (pfs_lock). A thread
+ * attaches to a container once and passes its handle to every call; one thread at a time may use a
+ * handle. Any attached thread may free a record.
  *
  *	struct pfs_claim claim = pfs_allocate(thread);      FREE -> DIRTY
  *	... write claim.record ...
@@ -59,8 +60,8 @@
  *	- pfs_container_live also counts the free records in rings and blocks.
  * The handle of such a container lacks PFS_TRAIT_WORDS, even if its policy has it.
  *
- * If the process has or had a container without headers, calls with a record and no handle
- * (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
+ * If the process has or had a container without record headers (config.layout), calls with a record
+ * and no handle (pfs_read_begin, pfs_read_end, pfs_version) find words by address, in every layout.
  */
 #ifndef PFSLAB_CONTAINER_H
 #define PFSLAB_CONTAINER_H
@@ -86,7 +87,7 @@ struct pfs_variant;
 struct pfs_claim {
 	void *record;
 	uint32_t dirty_word;
-	int32_t word_offset; /* bytes from the record to its word; 0: publish by a call */
+	int32_t word_offset; /* bytes from the record to its word; 0: publish is not inlined */
 };
 
 /* The word of a record at the start of an optimistic read. */
@@ -136,7 +137,7 @@ void pfs_container_destroy(struct pfs_container *container);
  * Returns   PFS_OK and *thread, or PFS_NO_MEMORY.
  * Errors    PFS_NO_MEMORY; the container is unchanged.
  * Progress  blocking (a mutex of attach and detach only).
- * Order     a handle that is used again carries the work of its last thread.
+ * Order     acquire: with a handle that is used again, the caller sees what its last thread did.
  */
 enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_thread **thread);
 
@@ -147,7 +148,7 @@ enum pfs_status pfs_thread_attach(struct pfs_container *container, struct pfs_th
  * Errors    a handle inside a read section is a bug and is caught.
  * Progress  blocking (a mutex of attach and detach only); never waits for a page that is being
  *           mapped.
- * Order     as pfs_thread_attach.
+ * Order     release: the next owner of the handle sees what this thread did.
  */
 void pfs_thread_detach(struct pfs_thread *thread);
 
@@ -452,13 +453,13 @@ void pfs_walk_end(struct pfs_walk *walk);
  *           the caller is inside a read section. pass: 0 also if another pass is running.
  * Errors    none.
  * Progress  blocking: now and trim wait for a running pass and for a page that is being mapped.
- *           pass waits for neither, except in the policy reclaiming, which maps pages under the
- *           growth lock, which all three take. All wait for a fork in progress. An allocation waits
- *           for a pass only if it found no record, and only while the pass holds that lock: to
- *           empty rings, or to mark or unlink one page. A reader that stays in its section delays
- *           the return of memory, but no caller, no fork and no pfs_container_counts. At most
- *           page_max pages wait for readers (pages_waiting); while that many wait, empty pages stay
- *           in the container.
+ *           pass waits for neither, except in the policy reclaiming: it maps pages under the growth
+ *           lock, and all three calls take that lock. All wait for a fork in progress. An
+ *           allocation waits for a pass only if it found no record, and only while the pass holds
+ *           that lock: to empty rings, or to mark or unlink one page. A reader that stays in its
+ *           section delays the return of memory, but no caller, no fork and no
+ *           pfs_container_counts. At most page_max pages wait for readers (pages_waiting); while
+ *           that many wait, empty pages stay in the container.
  * Order     see containers/reclaim.c.
  */
 uint32_t pfs_reclaim_pass(struct pfs_thread *thread);

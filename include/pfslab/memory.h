@@ -10,9 +10,10 @@
  * size of each block that it allocates and frees. For each block it gets a note of 8 bytes, which
  * it keeps with the block; the calls at the end of this file keep it in a header of 16 bytes.
  *
- * With the rule exact a free is credited to the row that was charged for the allocation, whichever
- * thread frees the block. No row falls below zero, and rows add up. The rules of the real systems
- * are available for comparison: freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
+ * The books have a row for each pair of a thread (or account) and an instrument. A rule decides
+ * which row a free is credited to. With exact it is the row that was charged for the allocation,
+ * whichever thread frees the block: no row falls below zero, and rows add up. The rules of the real
+ * systems are available for comparison: freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
  *
  * Only the thread itself may make calls with its struct pfs_memory_thread; it may free blocks of
  * any thread. No call may be made from a signal handler. Calls that do not name a memory order have

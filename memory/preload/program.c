@@ -1,6 +1,6 @@
 /*
  * program.c - the books of the program: opened at the first slow call with the options of the
- * environment, left when the process ends.
+ * environment or their defaults, left when the process ends.
  *
  * Ordering:  [PL1] is_on: store, release  <->  [PL2] is_on: load, acquire
  *            carries: the books and all options

@@ -65,9 +65,11 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 	int64_t sum = 0;
 	for (uint64_t i = 0; i < count; i++)
 		raise_by(&sum, holders[i].bytes);
-	(void)printf("%s (%u) %s: %s in use, %u threads, %u instruments", snapshot->info.program,
+	(void)printf("%s (%u) %s: %s in use, %u thread%s, %u instrument%s", snapshot->info.program,
 		     snapshot->info.pid, pfs_box_died(&snapshot->info, died, sizeof(died)),
-		     pfs_amount(sum, tracked), snapshot->thread_count, snapshot->instrument_count);
+		     pfs_amount(sum, tracked), snapshot->thread_count,
+		     snapshot->thread_count == 1 ? "" : "s", snapshot->instrument_count,
+		     snapshot->instrument_count == 1 ? "" : "s");
 	if (snapshot->has_own)
 		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
 	(void)printf("\n\n");

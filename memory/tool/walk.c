@@ -65,8 +65,8 @@ static int ask(struct pfs_reader *reader, int file, const char *out)
 	if (text == NULL)
 		return pfs_complain(
 			PFS_EXIT_REFUSED,
-			"walk: no answer in %u s: only programs under libpfsmem.so with ticks (run "
-			"--tick-ms) and more than one thread answer, at a tick",
+			"walk: no answer within %u s: a program answers at a tick; it needs "
+			"libpfsmem.so, ticks (run --tick-ms) and more than one thread",
 			WAIT_MS / 1000);
 	int status = pfs_write_out("walk", out, text, bytes);
 	free(text);

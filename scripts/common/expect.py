@@ -72,7 +72,7 @@ def part_of(parts):
 def show():
     """Print the first faults."""
     for fault in faults[:FAULTS_SHOWN]:
-        print(f"{os.path.basename(sys.argv[0])}: not so: {fault}")
+        print(f"{os.path.basename(sys.argv[0])}: failed: {fault}")
 
 
 def finish():

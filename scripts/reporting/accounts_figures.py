@@ -4,11 +4,11 @@ accounts_results.py.
 """
 
 from common import judge, stats
+from common.amounts import bytes_text, number
 from common.stats import median
 from measuring.accounts_cases import ALONE, BESIDE, COPY, HEADER, RULES
 from reporting import charts, figure_parts as parts
 from reporting.accounts_results import CPU, SLOWED_PERCENT
-from reporting.svg import bytes_text, number
 
 COLOURS = {"exact": 4, "freer": 0, "global": 2, HEADER: 6}
 LIMIT = 7

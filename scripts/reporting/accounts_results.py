@@ -5,12 +5,12 @@ A difference or a ratio is formed within a round; its interval is of order stati
 """
 
 from common import judge, stats
+from common.amounts import bytes_text
 from common.shapes import COUNT, EACH, FLAG, SOME, TEXT
 from common.stats import median
 from measuring.accounts_cases import ALONE, BESIDE, COPY, HEADER, RULES
 from reporting import instruction_table, suites
 from reporting.suites import with_interval
-from reporting.svg import bytes_text
 
 CPU, WALL = "cpu_ns", "ns"
 ALLOWED_NS, ALLOWED_SHARE, FOREIGN_FACTOR = 5.0, 0.15, 1.3

@@ -5,11 +5,11 @@ A mean is the geometric one of the cases' median ratios; its interval is a boots
 """
 
 from common import documents, judge, stats
+from common.amounts import bytes_text
 from common.shapes import COUNT, EACH, FLAG, TEXT
 from common.stats import median
 from measuring import malloc_peers
 from reporting import instruction_table, suites
-from reporting.svg import bytes_text
 
 OURS = malloc_peers.OURS
 CPU, PEAK, WALL, MEAN = "cpu_s", "peak_bytes", "wall_s", "mean_bytes"

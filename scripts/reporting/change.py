@@ -7,8 +7,8 @@ not compared: the difference would be theirs.
 """
 
 from common import columns, documents, stats
+from common.amounts import number
 from reporting import markup, verdicts
-from reporting.svg import number
 
 METRIC, THRESHOLD = "items_per_second", 0.05
 COUNTS = ("excess_pages", "needless_growths")

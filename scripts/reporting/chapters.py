@@ -3,7 +3,7 @@
 import base64
 import os
 
-from common import documents, judge
+from common import amounts, documents, judge
 from reporting import against, claims, results, summary, svg, tables
 
 HEROES = ("occupancy", "tide-pages")
@@ -103,7 +103,7 @@ def machine_rows(found):
         if value is None:
             continue
         if key.endswith("_bytes") and documents.is_number(value):
-            value = svg.bytes_text(value)
+            value = amounts.bytes_text(value)
         if isinstance(value, list):
             value = f"{len(value)}: " + ", ".join(str(v) for v in value[:16]) + \
                 (" …" if len(value) > 16 else "")

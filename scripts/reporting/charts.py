@@ -7,8 +7,8 @@ values the single ones that are drawn where there is no interval.
 
 import math
 
-from reporting.svg import (Canvas, INK, LESS, LIGHT, MORE, NOTHING, OPEN, Scale, number, short,
-                           spread, text_width)
+from common.amounts import number, short
+from reporting.svg import Canvas, INK, LESS, LIGHT, MORE, NOTHING, OPEN, Scale, spread, text_width
 
 LABEL = 12
 KEY = 6  # the series whose colour the key of a chart has: a grey one

@@ -9,10 +9,10 @@ import re
 from collections import namedtuple
 
 from common import judge, stats
+from common.amounts import number, time_text
 from reporting import summary
 from reporting.figure_parts import count_noun
 from reporting.fill_figures import STORM_PAGE_RECORDS, STORM_THREADS
-from reporting.svg import number, time_text
 
 # experiment: which of experiments.py gives the numbers; source: who says so.
 Claim = namedtuple("Claim", "name experiment source says judge")

@@ -3,9 +3,9 @@
 from collections import namedtuple
 
 from common import judge, stats
+from common.amounts import number
 from common.stats import median
 from reporting import summary
-from reporting.svg import number
 
 Figure = namedtuple("Figure", "name title canvas caption")
 

@@ -4,12 +4,12 @@ A figure function takes results and returns a Figure, or None where the data is 
 """
 
 from common import stats, workloads
+from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
 from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
                        fill_figures, growth_figures, overview, peer_figures, profile_figures,
                        summary)
-from reporting.svg import bytes_text, bytes_unit, number, time_text
 
 def throughput_by_threads(results, workload, occupancy=None):
     """Lines over thread counts for one workload."""

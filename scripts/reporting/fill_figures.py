@@ -3,10 +3,10 @@ pages are added, what a refusal costs by the number of pages.
 """
 
 from common import stats
+from common.amounts import time_text
 from common.stats import median
 from reporting import charts, figure_parts as parts, summary
 from reporting.results import ANY
-from reporting.svg import time_text
 
 TOUCHED = "touched"
 

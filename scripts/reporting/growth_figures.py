@@ -1,7 +1,7 @@
 """growth_figures.py - figures of needless pages, and of several simulated machines."""
 
+from common.amounts import number
 from reporting import charts, figure_parts as parts, summary
-from reporting.svg import number
 
 
 def _excess_lines(results, cases, key):

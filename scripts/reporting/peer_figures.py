@@ -3,9 +3,9 @@ latency while pages go back, and the memory of the whole process.
 """
 
 from common import judge, stats
+from common.amounts import bytes_text, bytes_unit, time_text
 from common.stats import median
 from reporting import against, charts, figure_parts as parts, summary
-from reporting.svg import bytes_text, bytes_unit, time_text
 
 SURER, LESS, OPEN = "more", "less", "open"
 

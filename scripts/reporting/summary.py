@@ -1,10 +1,10 @@
 """summary.py - the comparison table and the bars, computed from results."""
 
 from common import columns, judge, stats
+from common.amounts import number, time_text
 from common.judge import Bar
 from common.stats import median
 from reporting.results import GATED
-from reporting.svg import number, time_text
 
 # A result of which more is disturbed is not to be compared.
 DISTURBED_LIMIT = 0.1

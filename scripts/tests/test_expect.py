@@ -37,7 +37,7 @@ class ExpectTest(unittest.TestCase):
             done = subprocess.run([sys.executable, "-c", "from common import expect\n"
                                    f"expect.expect({held}, 'a fault')\nexpect.finish()"],
                                   cwd=fixture.SCRIPTS, capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stdout.count("not so: a fault")), (code, code))
+            self.assertEqual((done.returncode, done.stdout.count("failed: a fault")), (code, code))
 
 
 if __name__ == "__main__":

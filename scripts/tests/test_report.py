@@ -9,7 +9,7 @@ import xml.dom.minidom
 from pathlib import Path
 
 import fixture
-from common import judge, stats
+from common import amounts, judge, stats
 from common.browser import CHROMIUM, browse
 from reporting import against, figures, page as pages, peer_figures, results, summary, svg
 
@@ -285,9 +285,9 @@ class Drawing(unittest.TestCase):
         self.assertGreaterEqual(min(placed), 70)
 
     def test_numbers(self):
-        self.assertEqual([svg.number(v) for v in (0, 0.5, 20, 3000, 12e6)],
+        self.assertEqual([amounts.number(v) for v in (0, 0.5, 20, 3000, 12e6)],
                          ["0", "0.5", "20", "3k", "12M"])
-        self.assertEqual([svg.time_text(v) for v in (7.9, 25100, 4.2e6)],
+        self.assertEqual([amounts.time_text(v) for v in (7.9, 25100, 4.2e6)],
                          ["7.9 ns", "25.1 µs", "4.2 ms"])
 
     def test_ticks_cover(self):

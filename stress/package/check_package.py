@@ -54,7 +54,7 @@ def expect(is_so, what):
     """Remember what is not so."""
     if not is_so:
         FAULTS.append(what)
-        print(f"not so: {what}", flush=True)
+        print(f"failed: {what}", flush=True)
 
 
 def run(*command, **options):
