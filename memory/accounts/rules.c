@@ -140,14 +140,17 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 	pfs_cell_fold(memory, cell);
 }
 
-const struct pfs_rule pfs_rule_exact = { "exact", exact_reference, exact_credit, exact_instrument,
-					 exact_end, NULL };
-static const struct pfs_rule freer = { "freer", instrument_reference, freer_credit, same_instrument,
-				       freer_end, NULL };
-static const struct pfs_rule global = { "global", numbered_reference, global_credit,
-					numbered_instrument, global_end, "original" };
-static const struct pfs_rule global_at_once = { "global_at_once", numbered_reference, global_credit,
-						numbered_instrument, global_end, NULL };
+const struct pfs_rule pfs_rule_exact = { "exact",          exact_reference, exact_credit,
+					 exact_instrument, exact_end,       NULL };
+static const struct pfs_rule freer = { "freer",      instrument_reference,
+				       freer_credit, same_instrument,
+				       freer_end,    NULL };
+static const struct pfs_rule global = { "global",      numbered_reference,
+					global_credit, numbered_instrument,
+					global_end,    "original" };
+static const struct pfs_rule global_at_once = { "global_at_once", numbered_reference,
+						global_credit,    numbered_instrument,
+						global_end,       NULL };
 
 static const struct pfs_rule *const rules[] = { &pfs_rule_exact, &freer, &global, &global_at_once };
 

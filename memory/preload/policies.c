@@ -8,8 +8,7 @@
 extern const struct pfs_variant pfs_variant_exact, pfs_variant_original;
 
 static const struct pfs_variant *const variants[] = {
-	&pfs_variant_exact,
-	&pfs_variant_original, /* for numbers of the rule global */
+	&pfs_variant_exact, &pfs_variant_original, /* for numbers of the rule global */
 };
 #define VARIANTS (sizeof(variants) / sizeof(variants[0]))
 

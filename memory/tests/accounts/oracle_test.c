@@ -155,8 +155,8 @@ static void read_cells(struct reader *self, struct pfs_thread *handle)
 		self->read++;
 		bool is_below = (int64_t)(sums.allocs - sums.frees) < 0 ||
 				(int64_t)(sums.alloc_bytes - sums.free_bytes) < 0;
-		uint64_t *below = cell->level == PFS_CELL_OF_GLOBAL ? &self->global_below :
-								      &self->below;
+		uint64_t *below = cell->level == PFS_CELL_OF_GLOBAL ? &self->global_below
+								    : &self->below;
 		*below += is_below;
 	}
 	pfs_walk_end(&walk);
