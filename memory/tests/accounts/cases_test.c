@@ -1,6 +1,6 @@
 /*
  * cases_test.c - where the statistics of an ended thread go, case by case, under each rule; marks;
- * and a row below zero, of the kind that MDEV-23936 reports.
+ * and rows below zero, when a thread frees the blocks of another one or of an earlier life.
  *
  * usage: accounts_cases_test CASE
  * The cases are those of MySQL's aggregate_thread_memory: a thread with an account; without one,
