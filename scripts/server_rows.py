@@ -6,8 +6,8 @@ usage: scripts/server_rows.py [--server PROGRAM] [--queries N] [--counted [--bui
 Starts MariaDB on a socket in a temporary folder, with all memory instruments on, loads it with
 mysqlslap, and reads the five tables memory_summary_..._by_event_name of its performance_schema.
 Prints one table for each moment. With --counted the server runs under libpfsmem.so, and each table
-says what that counted at the same moment. Half a minute. Exit 0: all was read. 1: the server or a client
-failed. 2: bad usage, or a program is missing.
+says what that counted at the same moment. Half a minute. Exit 0: all was read. 1: the server or a
+client failed. 2: bad usage, or a program is missing.
 """
 
 import argparse
@@ -43,8 +43,8 @@ Seen = namedtuple("Seen", "rows total resident lowest largest")
 
 # The same of libpfsmem.so: rows below zero of all five tables, and bytes in use from malloc.
 BOX = ("SELECT (" + ") + (".join(
-    f"SELECT count(*) FROM memory_summary_{name if name == 'global' else 'by_' + name}_by_event_name"
-    " WHERE CURRENT_NUMBER_OF_BYTES_USED < 0" for name in TABLES) + "), (SELECT sum("
+    "SELECT count(*) FROM memory_summary_"
+    f"{name if name == 'global' else 'by_' + name}_by_event_name WHERE CURRENT_NUMBER_OF_BYTES_USED < 0" for name in TABLES) + "), (SELECT sum("
     "CURRENT_NUMBER_OF_BYTES_USED) FROM memory_summary_global_by_event_name)")
 
 

@@ -106,10 +106,10 @@ def errors(results):
     wrong = {rule: suite.mid(case, rule, "wrong") for rule in RULES}
     told = ", ".join(f"{rule} {wrong[rule]:g}" for rule in RULES if wrong[rule] is not None)
     below = {suite.cases[load]["says"]: suite.mid(load, "global", "below") for load in cases}
-    title = (f"Rows of {counts['rows']:g} that differ from books kept by brute force: {told}; below "
-             "zero with global: " + ", ".join(f"{count:g} if {says}" if says.startswith("blocks")
-                                              else f"{count:g} with {says}"
-                                              for says, count in below.items() if count is not None))
+    told_below = ", ".join(f"{count:g} {'if' if says.startswith('blocks') else 'with'} {says}"
+                           for says, count in below.items() if count is not None)
+    title = (f"Rows of {counts['rows']:g} that differ from books kept by brute force: {told}; "
+             f"below zero with global: {told_below}")
     return parts.drawn("accounts-errors", charts.matrix_chart, title, {
         "subtitle": f"{parts.count_noun(suite.cases[case]['threads'], 'thread')}, sessions that "
         "come and go, blocks freed by any thread; totals include the global row",
@@ -118,10 +118,10 @@ def errors(results):
         "note": f"{suite.document['kind']} suite, release build; medians of "
         f"{parts.count_noun(len(suite.samples(case, 'exact', 'wrong')), 'launch')}, each with a "
         "seed of its own"},
-        caption="A 0 is right. global reuses a number after the others of its page, as MySQL does; "
-                "global_at_once does so at once, which no server does. A cache: blocks live for some "
-                "500 sessions, and one session in eight only frees. Reads: cells of threads and "
-                "accounts, read while these work.")
+        caption="A 0 is right. global reuses a number after the others of its page, as MySQL "
+                "does; global_at_once does so at once, which no server does. A cache: blocks live "
+                "for some 500 sessions, and one session in eight only frees. Reads: cells of "
+                "threads and accounts, read while these work.")
 
 
 def memory(results):
