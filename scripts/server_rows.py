@@ -25,15 +25,16 @@ from measuring import allocator_servers as servers, launching
 TABLES = ("thread", "account", "user", "host", "global")
 POOL_MIB, LARGER_POOL_MIB = 256, 512
 SETTLE_S = 2.0
+NAMES = {name: f"memory_summary_{'' if name == 'global' else 'by_'}{name}_by_event_name"
+         for name in TABLES}
 BELOW = """SELECT count(*), coalesce(min(CURRENT_NUMBER_OF_BYTES_USED), 0)
-  FROM performance_schema.memory_summary_{}_by_event_name
+  FROM performance_schema.{}
   WHERE CURRENT_NUMBER_OF_BYTES_USED < 0 OR CURRENT_COUNT_USED < 0"""
-BY_TABLE = {name: BELOW.format("global" if name == "global" else f"by_{name}") for name in TABLES}
 # An instrument with its bytes: the lowest of an account, the largest of all.
 LOWEST, LARGEST = (f"""SELECT EVENT_NAME, CURRENT_NUMBER_OF_BYTES_USED
-  FROM performance_schema.memory_summary_{table}_by_event_name
+  FROM performance_schema.{NAMES[table]}
   ORDER BY CURRENT_NUMBER_OF_BYTES_USED {order} LIMIT 1"""
-                   for table, order in (("by_account", ""), ("global", "DESC")))
+                   for table, order in (("account", ""), ("global", "DESC")))
 TOTAL = """SELECT sum(CURRENT_NUMBER_OF_BYTES_USED)
   FROM performance_schema.memory_summary_global_by_event_name"""
 
@@ -42,10 +43,9 @@ TOTAL = """SELECT sum(CURRENT_NUMBER_OF_BYTES_USED)
 Seen = namedtuple("Seen", "rows total resident lowest largest")
 
 # The same of libpfsmem.so: rows below zero of all five tables, and bytes in use from malloc.
-BOX = ("SELECT (" + ") + (".join(
-    "SELECT count(*) FROM memory_summary_"
-    f"{name if name == 'global' else 'by_' + name}_by_event_name WHERE CURRENT_NUMBER_OF_BYTES_USED < 0" for name in TABLES) + "), (SELECT sum("
-    "CURRENT_NUMBER_OF_BYTES_USED) FROM memory_summary_global_by_event_name)")
+BOX = "SELECT {}, (SELECT sum(CURRENT_NUMBER_OF_BYTES_USED) FROM {})".format(
+    " + ".join(f"(SELECT count(*) FROM {name} WHERE CURRENT_NUMBER_OF_BYTES_USED < 0)"
+               for name in NAMES.values()), NAMES["global"])
 
 
 class Instrumented(servers.Mariadb):
@@ -77,7 +77,8 @@ def ask(place, query):
 
 def look(place, pid):
     """What the tables say now, and what the system says."""
-    rows = {name: tuple(map(int, ask(place, query))) for name, query in BY_TABLE.items()}
+    rows = {name: tuple(map(int, ask(place, query))) for name, query in
+            ((name, BELOW.format(table)) for name, table in NAMES.items())}
     lowest, largest = ((name, int(count)) for name, count in
                        (ask(place, query) for query in (LOWEST, LARGEST)))
     return Seen(rows, int(ask(place, TOTAL)[0]), servers.resident_bytes(pid), lowest, largest)
