@@ -77,8 +77,8 @@ def ask(place, query):
 
 def look(place, pid):
     """What the tables say now, and what the system says."""
-    rows = {name: tuple(map(int, ask(place, query))) for name, query in
-            ((name, BELOW.format(table)) for name, table in NAMES.items())}
+    rows = {name: tuple(map(int, ask(place, BELOW.format(table))))
+            for name, table in NAMES.items()}
     lowest, largest = ((name, int(count)) for name, count in
                        (ask(place, query) for query in (LOWEST, LARGEST)))
     return Seen(rows, int(ask(place, TOTAL)[0]), servers.resident_bytes(pid), lowest, largest)
