@@ -19,7 +19,7 @@ if(PFS_MEMORY)
   add_library(pfsaccounts_containers STATIC
     memory/preload/memory_plain.c memory/preload/policies.c
     $<FILTER:$<TARGET_OBJECTS:pfslab_core>,EXCLUDE,/memory\\.c\\.>
-    $<FILTER:$<TARGET_OBJECTS:pfslab_variants>,INCLUDE,/exact/>)
+    $<FILTER:$<TARGET_OBJECTS:pfslab_variants>,INCLUDE,/exact/|/original\\.c>)
   target_include_directories(pfsaccounts_containers PRIVATE containers variants)
   target_link_options(pfsaccounts_containers INTERFACE
     LINKER:--exclude-libs,libpfsaccounts_containers.a)

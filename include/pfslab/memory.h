@@ -13,7 +13,7 @@
  * The books have a row for each pair of a thread (or account) and an instrument. A rule decides
  * which row a free is credited to. With exact it is the row that was charged for the allocation,
  * whichever thread frees the block: no row falls below zero, and rows add up. The rules of the real
- * systems are available for comparison: freer (MySQL 5.7, MariaDB) and global (MySQL 8.0).
+ * systems are available for comparison: freer (MySQL 5.7, MariaDB) and global (newer MySQL 8.0).
  *
  * Only the thread itself may make calls with its struct pfs_memory_thread; it may free blocks of
  * any thread. No call may be made from a signal handler. Calls that do not name a memory order have
@@ -42,7 +42,7 @@ struct pfs_memory_thread; /* one life of a thread in the books */
 
 struct pfs_memory_config {
 	const char *folder;        /* of the box; NULL: PFS_MEM_DIR, or /dev/shm/pfslab-<uid> */
-	const char *rule;          /* exact, freer or global */
+	const char *rule;          /* exact, freer, global or global_at_once */
 	uint32_t instruments_max;  /* 0 .. 1024; as performance_schema_max_memory_classes */
 	uint32_t threads_max;      /* at a time; 1 .. 65536 */
 	uint32_t accounts_max;     /* and as many users and hosts; 0 .. 65536 */

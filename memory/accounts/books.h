@@ -48,6 +48,7 @@ enum pfs_shelves {
 	PFS_SHELF_STACKS, /* this and the next two, in this order; only with a profile */
 	PFS_SHELF_CONTEXTS,
 	PFS_SHELF_SAMPLES,
+	PFS_SHELF_NUMBERS, /* of threads; not in the box; only if the rule needs it */
 	PFS_SHELVES
 };
 
@@ -92,6 +93,8 @@ struct pfs_memory_thread {
 	uint32_t limits[PFS_LIMITED];              /* a limit's number plus 1; 0: none */
 	uint64_t reserved; /* bytes already granted to the next allocation */
 	struct pfs_limit_room room;
+	void *numbered;  /* its record of the shelf of numbers; NULL: none */
+	uint32_t number; /* of that record, or the reference; in notes of the rule global */
 	struct pfs_cell **all_cells; /* [instruments_max + 1], by key; NULL: not used yet */
 	struct pfs_cell *cells[];    /* the same, but NULL while not counted */
 };
@@ -167,10 +170,11 @@ struct pfs_rule {
 	uint32_t (*instrument)(const struct pfs_books *memory, uint32_t reference);
 	void (*end)(struct pfs_books *memory, struct pfs_memory_thread *thread,
 		    struct pfs_cell *cell); /* under the desk */
+	const char *numbers; /* policy of the shelf of numbers; NULL: references are the numbers */
 };
 extern const struct pfs_rule pfs_rule_exact;
 const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
-#define PFS_RULE_NAMES "exact, freer, global"
+#define PFS_RULE_NAMES "exact, freer, global, global_at_once"
 
 /* ---- the desk ---- */
 

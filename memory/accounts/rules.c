@@ -1,14 +1,19 @@
 /*
- * rules.c - how a free is credited: our rule, and those of MySQL and MariaDB.
+ * rules.c - how a free is credited: our rule, those of MySQL and MariaDB, and a demonstration.
  *
  * exact   to the cell that was debited: the note is the cell. An ended life's cell stays until its
  *         last block is free.
  * freer   to the freeing thread (MySQL 5.7, MariaDB): the note is the instrument. Rows go below
  *         zero if threads free blocks of others.
- * global  to the freeing thread, if the note has its number, else to the global row (MySQL 8.0):
- *         the note is instrument and number. A reused number gets the frees of its previous life,
- *         as in MySQL. At a life's end blocks in use move to the global row, the rest to its
- *         account.
+ * global  to the freeing thread, if the note has the number of its record, else to the global row
+ *         (newer MySQL 8.0): the note is instrument and number. At a life's end blocks in use move
+ *         to the global row, the rest to its account. A reused record gets the frees of its
+ *         previous life, as in MySQL. The numbers are those of records of a container of its own,
+ *         with policy original and pages of 256, as in MySQL: it takes records round robin, so one
+ *         is reused only after the others of its page.
+ * global_at_once
+ *         the same, but an ended life's number is reused at once, which no server does. It shows
+ *         which errors depend on reuse.
  *
  * Source: the latter two from descriptions of MySQL's accounting (WL#3249, and of 8.0's aggregation
  * with reassignment); the code is our own.
@@ -96,7 +101,7 @@ static void freer_end(struct pfs_books *memory, struct pfs_memory_thread *thread
 static uint32_t numbered_reference(const struct pfs_memory_thread *thread,
 				   const struct pfs_cell *cell)
 {
-	return thread->reference << INSTRUMENT_BITS | cell->instrument;
+	return thread->number << INSTRUMENT_BITS | cell->instrument;
 }
 
 static uint32_t numbered_instrument(const struct pfs_books *memory, uint32_t reference)
@@ -109,7 +114,7 @@ static void global_credit(struct pfs_books *memory, struct pfs_memory_thread *th
 			  uint32_t reference, uint64_t bytes)
 {
 	uint32_t instrument = numbered_instrument(memory, reference);
-	if (thread != NULL && thread->reference == reference >> INSTRUMENT_BITS)
+	if (thread != NULL && thread->number == reference >> INSTRUMENT_BITS)
 		freer_credit(memory, thread, instrument, bytes);
 	else
 		credit_global(memory, instrument, bytes);
@@ -135,14 +140,19 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 	pfs_cell_fold(memory, cell);
 }
 
-const struct pfs_rule pfs_rule_exact = { "exact", exact_reference, exact_credit, exact_instrument,
-					 exact_end };
-static const struct pfs_rule freer = { "freer", instrument_reference, freer_credit, same_instrument,
-				       freer_end };
-static const struct pfs_rule global = { "global", numbered_reference, global_credit,
-					numbered_instrument, global_end };
+const struct pfs_rule pfs_rule_exact = { "exact",          exact_reference, exact_credit,
+					 exact_instrument, exact_end,       NULL };
+static const struct pfs_rule freer = { "freer",      instrument_reference,
+				       freer_credit, same_instrument,
+				       freer_end,    NULL };
+static const struct pfs_rule global = { "global",      numbered_reference,
+					global_credit, numbered_instrument,
+					global_end,    "original" };
+static const struct pfs_rule global_at_once = { "global_at_once", numbered_reference,
+						global_credit,    numbered_instrument,
+						global_end,       NULL };
 
-static const struct pfs_rule *const rules[] = { &pfs_rule_exact, &freer, &global };
+static const struct pfs_rule *const rules[] = { &pfs_rule_exact, &freer, &global, &global_at_once };
 
 const struct pfs_rule *pfs_rule_find(const char *name)
 {

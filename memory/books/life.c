@@ -50,6 +50,29 @@ static void connect_all(struct pfs_memory_thread *thread, uint32_t by)
 	connect_to(thread->host, by);
 }
 
+/* The number under which the rule knows the thread. */
+static bool take_number(struct pfs_memory_thread *thread)
+{
+	struct pfs_books *self = thread->memory;
+	thread->number = thread->reference;
+	if (self->rule->numbers == NULL)
+		return true;
+	struct pfs_claim claim = pfs_shelf_take(self, PFS_SHELF_NUMBERS, PFS_LOST_THREADS,
+						&thread->number);
+	if (claim.record == NULL)
+		return false;
+	thread->numbered = claim.record;
+	pfs_shelf_publish(self, PFS_SHELF_NUMBERS, claim);
+	return true;
+}
+
+static void give_records(struct pfs_memory_thread *thread)
+{
+	if (thread->numbered != NULL)
+		pfs_shelf_give(thread->memory, PFS_SHELF_NUMBERS, thread->numbered);
+	pfs_shelf_give(thread->memory, PFS_SHELF_THREADS, thread->record);
+}
+
 static bool write_record(struct pfs_memory_thread *thread, const char *name)
 {
 	struct pfs_books *self = thread->memory;
@@ -71,7 +94,10 @@ static bool write_record(struct pfs_memory_thread *thread, const char *name)
 	thread->record = claim.record;
 	pfs_bytes_store(thread->record, &fresh, sizeof(fresh));
 	pfs_shelf_publish(self, PFS_SHELF_THREADS, claim);
-	return true;
+	if (take_number(thread))
+		return true;
+	give_records(thread);
+	return false;
 }
 
 static void enlist(struct pfs_memory_thread *thread)
@@ -130,7 +156,7 @@ void pfs_life_end(struct pfs_memory_thread *thread)
 		if (thread->all_cells[key] != NULL)
 			self->rule->end(self, thread, thread->all_cells[key]);
 	pfs_profile_thread_end(thread);
-	pfs_shelf_give(self, PFS_SHELF_THREADS, thread->record);
+	give_records(thread);
 	connect_all(thread, UINT32_MAX);
 	unlist(thread);
 }

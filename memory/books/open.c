@@ -266,6 +266,24 @@ static enum pfs_status make_box(struct pfs_books *self, const struct pfs_memory_
 	return pfs_box_make(&self->box, config->folder, config->is_private, wants, count, message);
 }
 
+/* As in MySQL: pages of 256 records, at most 256 pages. */
+static enum pfs_status make_numbers(struct pfs_books *self, const struct pfs_memory_config *config,
+				    const char *policy, struct pfs_message *message)
+{
+	struct pfs_shelf *shelf = &self->shelves[PFS_SHELF_NUMBERS];
+	struct pfs_config numbers;
+	pfs_config_init(&numbers);
+	numbers.record_size_bytes = sizeof(uint64_t);
+	numbers.page_records = 256;
+	numbers.page_max = (config->threads_max + 255) / 256;
+	numbers.record_max = config->threads_max;
+	enum pfs_status status = pfs_container_create(pfs_variant_find(policy), &numbers,
+						      &shelf->container, message);
+	if (status == PFS_OK)
+		status = pfs_thread_attach(shelf->container, &shelf->handle);
+	return status;
+}
+
 /* record_max: the configured maximum, although the last page may have room for more. */
 static enum pfs_status make_shelf(struct pfs_books *self, enum pfs_shelves number,
 				  enum pfs_box_kind kind, uint32_t record_max,
@@ -291,7 +309,7 @@ static enum pfs_status make_shelves(struct pfs_books *self, const struct pfs_mem
 	const struct {
 		enum pfs_box_kind kind;
 		uint32_t most;
-	} shelves[PFS_SHELVES] = {
+	} shelves[PFS_SHELF_NUMBERS] = {
 		{ PFS_BOX_INSTRUMENTS, config->instruments_max },
 		{ PFS_BOX_THREADS, config->threads_max },
 		{ PFS_BOX_ACCOUNTS, config->accounts_max },
@@ -303,10 +321,13 @@ static enum pfs_status make_shelves(struct pfs_books *self, const struct pfs_mem
 		{ PFS_BOX_CONTEXTS, config->contexts_max },
 		{ PFS_BOX_SAMPLES, config->samples_max },
 	};
-	uint32_t count = config->profile_lg != 0 ? PFS_SHELVES : PFS_SHELF_STACKS;
+	uint32_t count = config->profile_lg != 0 ? PFS_SHELF_NUMBERS : PFS_SHELF_STACKS;
+	const char *numbers = pfs_rule_find(config->rule)->numbers;
 	enum pfs_status status = PFS_OK;
 	for (uint32_t i = 0; status == PFS_OK && i < count; i++)
 		status = make_shelf(self, i, shelves[i].kind, shelves[i].most, message);
+	if (status == PFS_OK && numbers != NULL)
+		status = make_numbers(self, config, numbers, message);
 	return status;
 }
 

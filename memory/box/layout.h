@@ -143,7 +143,7 @@ struct pfs_box_head {
 	uint8_t boot_id[16];
 	uint32_t uid;
 	_Atomic(uint32_t) state; /* enum pfs_box_state */
-	char rule[16];           /* how frees are credited: exact, freer, global */
+	char rule[16];           /* how frees are credited: exact, freer, global, global_at_once */
 	char build[32];
 	uint32_t region_count;
 	_Atomic(uint32_t) has_headers; /* blocks have headers instead of tags beside the slab; this

@@ -1,18 +1,26 @@
 /*
- * policies.c - a list with only the policy that the books use; replaces variants/list.c.
+ * policies.c - a list with only the policies that the books use; replaces variants/list.c.
  */
 #include <string.h>
 
 #include <pfslab/variant.h>
 
-extern const struct pfs_variant pfs_variant_exact;
+extern const struct pfs_variant pfs_variant_exact, pfs_variant_original;
+
+static const struct pfs_variant *const variants[] = {
+	&pfs_variant_exact, &pfs_variant_original, /* for numbers of the rule global */
+};
+#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
 const struct pfs_variant *pfs_variant_at(size_t position)
 {
-	return position == 0 ? &pfs_variant_exact : NULL;
+	return position < VARIANTS ? variants[position] : NULL;
 }
 
 const struct pfs_variant *pfs_variant_find(const char *name)
 {
-	return strcmp(pfs_variant_name(&pfs_variant_exact), name) == 0 ? &pfs_variant_exact : NULL;
+	for (size_t i = 0; i < VARIANTS; i++)
+		if (strcmp(pfs_variant_name(variants[i]), name) == 0)
+			return variants[i];
+	return NULL;
 }

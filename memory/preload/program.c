@@ -108,7 +108,7 @@ static void read_config(struct pfs_memory_config *config)
 	pfs_memory_config_init(config);
 	if (rule != NULL && rule[0] != '\0')
 		config->rule = rule;
-	bool is_global = strcmp(config->rule, "global") == 0;
+	bool is_global = strncmp(config->rule, "global", strlen("global")) == 0;
 	config->threads_max = is_global ? GLOBAL_THREADS_MAX : THREADS_MAX;
 	config->accounts_max = ACCOUNTS_MAX;
 	config->cells_max = CELLS_MAX;

@@ -13,6 +13,8 @@ from common.stats import median
 from measuring import launching
 
 RULES = ("exact", "freer", "global")
+AT_ONCE = "global_at_once"  # as global, but numbers are reused at once: only to show errors
+ERROR_RULES = (*RULES, AT_ONCE)
 HEADER = "header"  # 16 bytes more, and nothing else
 ALONE, BESIDE, COPY = "alone", "beside", "copy"
 
@@ -26,7 +28,8 @@ CASES = (
     Case("preload-1", "preload", "1 thread", 1),
     Case("preload-2", "preload", "2 threads", 2),
     Case("preload-2-foreign", "preload", "2 threads, foreign frees", 2, True),
-    Case("errors", "errors", "8 threads", 8),
+    Case("errors", "errors", "blocks live for a session", 8),
+    Case("errors-cache", "errors", "a cache", 8),
     Case("reader-1", "reader", "1 writer", 1),
     Case("reader-2", "reader", "2 writers", 2),
     *(Case(f"memory-{threads}-{many}", "memory", f"{threads} × {many}", threads, False, many)
@@ -36,17 +39,20 @@ BY_NAME = {case.name: case for case in CASES}
 
 # rounds, ms: slices of a way in a process; operations: of the oracle; slice_ms: of a reader.
 Size = namedtuple("Size", "rounds ms operations slice_ms")
-SIZES = {"short": Size(3, 10, 500000, 60), "long": Size(5, 40, 4000000, 250),
+SIZES = {"short": Size(3, 10, 300000, 60), "long": Size(5, 40, 4000000, 250),
          "quick": Size(1, 5, 100000, 20)}
 LAUNCHES = {"short": {"cost": 7, "preload": 7, "errors": 6, "reader": 7, "memory": 1},
             "long": {"cost": 21, "preload": 21, "errors": 11, "reader": 21, "memory": 3}}
-ESTIMATE_S = {"cost": 0.2, "preload": 0.06, "errors": 0.1, "reader": 0.6, "memory": 0.05}
+ESTIMATE_S = {"cost": 0.2, "preload": 0.06, "errors": 0.08, "reader": 0.6, "memory": 0.05}
 
+LOADS = {"errors": "handoff", "errors-cache": "cache"}
+# What the oracle says while sessions are open, after they have ended, and after all is freed.
 ORACLE = re.compile(
-    r"rows wrong (?P<wrong>\d+) of (?P<rows>\d+), below zero (?P<below>\d+), bytes credited to "
-    r"others (?P<bytes>\d+) beside (?P<in_use>\d+) in use, totals wrong (?P<totals>\d+) of "
-    r"(?P<instruments>\d+)\ncells read meanwhile (?P<reads>\d+), below zero (?P<reads_below>\d+), "
-    r"torn \d+\nrows wrong \d+ of \d+, below zero \d+, bytes credited to others (?P<left>\d+) ")
+    r"sessions open: rows wrong \d+ of \d+, below zero \d+, error of all rows (?P<open>\d+) .*\n"
+    r"sessions ended: rows wrong (?P<wrong>\d+) of (?P<rows>\d+), below zero (?P<below>\d+), error "
+    r"of all rows (?P<bytes>\d+) bytes of (?P<in_use>\d+) in use, totals wrong (?P<totals>\d+) of "
+    r"(?P<instruments>\d+)\nall freed: rows wrong \d+ of \d+, below zero \d+, error of all rows "
+    r"(?P<left>\d+) .*\ncells read meanwhile (?P<reads>\d+), below zero (?P<reads_below>\d+), ")
 
 PROGRAMS = {"cost": ("memory", "bench", "accounts", "pfs-accounts-cost"),
             "reader": ("memory", "bench", "accounts", "pfs-accounts-reader"),
@@ -62,7 +68,8 @@ def library(build_dir, name):
 
 def ways(case):
     """The processes of a launch of a case: one for each of these."""
-    return {"preload": ("none", *RULES), "errors": RULES}.get(case.group, ("all",))
+    rules = ERROR_RULES if case.name == "errors" else RULES
+    return {"preload": ("none", *RULES), "errors": rules}.get(case.group, ("all",))
 
 
 def command(case, way, size, build_dir, seed):
@@ -73,7 +80,8 @@ def command(case, way, size, build_dir, seed):
         kind = "none" if way == "none" else "counted"
         return [launching.built(build_dir, *PROGRAMS["cost"]), *pairs, "--ways=none"], \
             {"LD_PRELOAD": library(build_dir, kind), "PFS_MEM_RULE": way if kind != "none" else ""}
-    words = {"cost": pairs, "errors": [way, str(case.threads), str(size.operations), str(seed)],
+    words = {"cost": pairs, "errors": [way, str(case.threads), str(size.operations), str(seed),
+                                       LOADS.get(case.name, "")],
              "reader": [f"--writers={case.threads}", f"--rounds={max(1, size.rounds - 1)}",
                         f"--ms={size.slice_ms}"],
              "memory": [f"--threads={case.threads}", f"--instruments={case.instruments}"]}

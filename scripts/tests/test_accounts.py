@@ -25,11 +25,13 @@ print(json.dumps({"threads": 1, "foreign": False, "ways": times, "cpu": times}))
 """
 ORACLE = """#!/usr/bin/python3
 import sys
-off = {"exact": 0, "freer": 12, "global": 40}[sys.argv[1]]
-line = f"rows wrong {off} of 40, below zero {off // 2}, bytes credited to others {100 * off} " \\
-       "beside 5000 in use, totals wrong 0 of 5"
-print(line, f"cells read meanwhile 77, below zero {off}, torn 3", line, sep="\\n")
-sys.exit(1 if sys.argv[1] == "global" else 0)
+off = {"exact": 0, "freer": 12, "global": 40, "global_at_once": 39}[sys.argv[1]]
+line = f"rows wrong {off} of 40, below zero {off // 2}, error of all rows {100 * off} " \\
+       "bytes of 5000 in use, totals wrong 0 of 5"
+print(*(f"{when}: {line}" for when in ("sessions open", "sessions ended", "all freed")),
+      f"cells read meanwhile 77, below zero {off}, torn 3; the global one below zero 5",
+      "sessions 9, with 4 numbers", sep="\\n")
+sys.exit(1 if sys.argv[1] == "global" or sys.argv[5] not in ("handoff", "cache") else 0)
 """
 READER = """#!/bin/sh
 echo '{"writers": 1, "bad": 0, "states": {"alone": {"wall_ns": [6, 5, 7], "cpu_ns": [5, 5, 5]}}}'
@@ -102,7 +104,7 @@ class Run(fixture.Case):
     def test_writes_every_launch_and_its_values(self):
         out, done, document = self.measure("cost-1,errors,reader-1", 0)
         self.assertTrue(document["complete"])
-        self.assertEqual(len(document["launches"]), 2 * (1 + 3 + 1))
+        self.assertEqual(len(document["launches"]), 2 * (1 + 4 + 1))
         found = accounts_results.Suite.load(out)
         self.assertEqual(list(found.samples("cost-1", "exact", "cpu_ns")), [22.0, 22.0])
         self.assertEqual(list(found.added("cost-1", "exact", "none")), [2.0, 2.0])
@@ -194,7 +196,7 @@ class Bars(unittest.TestCase):
                 launch["values"]["exact"]["reads_below"] = 1
         found = verdicts(suite(once))
         self.assertEqual([v for says, v in found.items() if says.startswith("rule exact")],
-                         [judge.UNDECIDED])
+                         [judge.UNDECIDED, judge.MET])
 
     def test_a_rule_without_errors_was_not_tested(self):
         def right(launch):
@@ -203,7 +205,27 @@ class Bars(unittest.TestCase):
                     launch["values"][launch["way"]][name] = 0
         found = verdicts(suite(right))
         self.assertEqual([v for says, v in found.items() if says.startswith("rules freer")],
+                         [judge.NOT_MET, judge.MET])
+        self.assertEqual([v for says, v in found.items() if says.startswith("rule global_at_once")],
                          [judge.NOT_MET])
+
+    def test_global_is_below_zero_only_with_a_cache(self):
+        def swapped(launch):
+            if launch["way"] == "global" and launch["case"].startswith("errors"):
+                is_cache = launch["case"] == "errors-cache"
+                launch["values"]["global"].update(below=0 if is_cache else 1, reads_below=0)
+        for change, right in ((None, judge.MET), (swapped, judge.NOT_MET)):
+            found = verdicts(suite(change))
+            self.assertEqual([v for says, v in found.items() if says.startswith("rule global,")],
+                             [right, right])
+
+    def test_a_wrong_total_is_an_error_of_the_test(self):
+        def lost(launch):
+            if launch["case"] == "errors-cache" and launch["way"] == "freer":
+                launch["values"]["freer"]["totals"] = 1
+        found = verdicts(suite(lost))
+        self.assertEqual([v for says, v in found.items() if says.startswith("every rule")],
+                         [judge.MET, judge.UNDECIDED])
 
     def test_a_reader_that_slows_misses_its_bar(self):
         def slow(launch):
@@ -245,6 +267,8 @@ class Chapter(fixture.Case):
         titles = {name: make(found).title for name, make in accounts_figures.FIGURES.items()}
         self.assertIn("adds 4.0 ns", titles["accounts-cost"])
         self.assertIn("exact 0, freer 30, global 40", titles["accounts-errors"])
+        self.assertIn("below zero with global: 0 if blocks live for a session, 35 with a cache",
+                      titles["accounts-errors"])
         self.assertIn("1.4 % more CPU time", titles["accounts-reader"])
         self.assertIn("51 % more", titles["accounts-clock"])
         self.assertIn("506 bytes", titles["accounts-memory"])

@@ -1,6 +1,6 @@
 /*
  * cases_test.c - where the statistics of an ended thread go, case by case, under each rule; marks;
- * and a row below zero, of the kind that MDEV-23936 reports.
+ * and rows below zero, when a thread frees the blocks of another one or of an earlier life.
  *
  * usage: accounts_cases_test CASE
  * The cases are those of MySQL's aggregate_thread_memory: a thread with an account; without one,
@@ -200,6 +200,35 @@ static void case_below_zero(const char *rule)
 	pfs_memory_close(books);
 }
 
+/*
+ * A thread allocates a block and ends. Other lives follow, one at a time, until one has the same
+ * number; it frees the block. Under global a page has 256 numbers, used in turn.
+ */
+static void case_reused(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "a", "one", "h", true);
+	uint32_t number = thread->number, lives = 0;
+	struct pfs_memory_note note = pfs_memory_allocated(thread, key, 100);
+	do {
+		pfs_memory_thread_end(thread);
+		thread = pfs_memory_thread_begin(books, "b", "two", "h", true);
+		lives++;
+	} while (thread->number != number && lives < 10000);
+	uint32_t right = strcmp(rule, "global") == 0 ? 256 : 1;
+	if (lives != right) {
+		printf("the number is reused after %u lives, not %u\n", lives, right);
+		faults++;
+	}
+	pfs_memory_freed(books, thread, note, 100);
+	if (strcmp(rule, "exact") == 0)
+		expect("thread", PFS_CELL_OF_THREAD, 0, 0, 0);
+	else
+		expect("thread", PFS_CELL_OF_THREAD, 0, 1, -100);
+	pfs_memory_thread_end(thread);
+	pfs_memory_close(books);
+}
+
 /* ---- marks ---- */
 
 static void expect_marks(const char *what, struct pfs_cell *cell, uint32_t table, uint64_t low,
@@ -283,17 +312,18 @@ static const struct {
 	{ "none", case_none },
 	{ "account_goes", case_account_goes },
 	{ "below_zero", case_below_zero },
+	{ "reused", case_reused },
 	{ "marks", case_marks },
 	{ "enabled", case_enabled },
 };
 
 int main(int argc, char **argv)
 {
-	static const char *const rules[] = { "exact", "freer", "global" };
+	static const char *const rules[] = { "exact", "freer", "global", "global_at_once" };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)
 			continue;
-		for (size_t rule = 0; rule < 3; rule++) {
+		for (size_t rule = 0; rule < 4; rule++) {
 			uint32_t before = faults;
 			cases[i].run(rules[rule]);
 			printf("%s %s: %s\n", cases[i].name, rules[rule],

@@ -110,7 +110,7 @@ class Rows(Case):
         return found
 
     def test_negative_values(self):
-        """The kind of MDEV-23936: there with freer, gone with exact."""
+        """A thread frees a block of another: rows below zero with freer, none with exact."""
         freer = self.negatives("freer")
         for kind in ("thread", "account", "user"):
             self.assertEqual(freer[kind], (1, -30000), kind)
