@@ -8,7 +8,7 @@ from common import judge, stats
 from common.stats import median
 from reporting import charts, figure_parts as parts, server_suite as server
 from reporting.server_results import shown
-from reporting.server_suite import LAST, MIB, OFF, WITHIN
+from reporting.server_suite import MIB, OFF, WITHIN
 
 # The policies' colours in the other chapters, and of the server's own code.
 COLOURS = {"original": 0, "local_scan": 1, "random_start": 2, "reclaiming": 3, "exact": 4,
@@ -57,8 +57,8 @@ def storm(results):
                 points.append(parts.point(name, samples, f"{policy}, {name}", "{:.1f} MiB"))
         series.append({"name": policy, "index": colour(policy), "points": points})
     return parts.drawn("server-storm", charts.line_chart, _storm_title(suite), {
-        "subtitle": "all connect at once, run a statement and leave; seconds after the last one "
-        "has left", "x_name": "moment of the storm", "xs": list(places.values()),
+        "subtitle": "all connect at once and leave when all have run statements; seconds after "
+        "the last one has left", "x_name": "moment of the storm", "xs": list(places.values()),
         "y_name": "P_S memory", "y_form": mebibytes, "series": series,
         "note": _foot(results, counts)}, height=420,
         caption="The axis is in order of time, not to scale.")
@@ -70,7 +70,7 @@ def _storm_title(suite):
                 if (found := suite.kept(p))}
     back, kept = ([p for p, verdict in verdicts.items() if verdict == word]
                   for word in (judge.MET, judge.NOT_MET))
-    when, near = f"{LAST} s after {suite.size:,} connections", \
+    when, near = f"{suite.last} s after {suite.size:,} connections", \
         f"within {100 * (WITHIN - 1):.0f} % of the start"
     if back:
         rest = ", and with no other policy" if len(back) + len(kept) == len(verdicts) else \
@@ -92,7 +92,7 @@ def connections(results):
     for policy in suite.policies:
         points = []
         for size in suite.sizes:
-            samples = stats.mapped(suite.memory(policy, LAST, size), lambda v: v / MIB)
+            samples = stats.mapped(suite.memory(policy, suite.last, size), lambda v: v / MIB)
             if samples:
                 counts.append(len(samples))
                 points.append(parts.point(size, samples, f"{policy}, {size:,} connections",
@@ -102,14 +102,14 @@ def connections(results):
     if not series:
         return None
     most, base = suite.sizes[-1], suite.base()
-    ratios = {p: stats.paired(suite.memory(p, LAST, most), suite.memory(base, LAST, most))
+    ratios = {p: stats.paired(suite.memory(p, suite.last, most), suite.memory(base, suite.last, most))
               for p in suite.policies if p != base} if base else {}
     return parts.drawn("server-connections", charts.line_chart, _less(
-        f"{LAST} s after {most:,} connections", ratios, base), {
+        f"{suite.last} s after {most:,} connections", ratios, base), {
             "subtitle": "each size of storm at once; logarithmic over connections",
             "x_name": "connections of the storm", "xs": suite.sizes, "x_log": True,
             "x_ticks": _apart(suite.sizes), "x_form": lambda v: f"{v:,}",
-            "y_name": f"P_S memory {LAST} s after", "y_form": mebibytes, "series": series,
+            "y_name": f"P_S memory {suite.last} s after", "y_form": mebibytes, "series": series,
             "note": _foot(results, counts)}, height=420)
 
 
@@ -129,8 +129,8 @@ def _less(when, ratios, base):
     if less:
         best = min(less, key=lambda p: median(ratios[p]))
         return (f"{when[0].upper()}{when[1:]} {parts.listed(less)} "
-                f"hold{'s' if len(less) == 1 else ''} less P_S memory than {base}: {best} {median(ratios[best]):.2f} × ({sure[best].low:.2f} to "
-                f"{sure[best].high:.2f})")
+                f"hold{'s' if len(less) == 1 else ''} less P_S memory than {base}: {best} "
+                f"{median(ratios[best]):.2f} × ({sure[best].low:.2f} to {sure[best].high:.2f})")
     if not sure or None in sure.values():
         return f"P_S memory {when}; undecided which policy holds less"
     return f"{when[0].upper()}{when[1:]} no policy is shown to hold less P_S memory than {base}"
@@ -193,10 +193,11 @@ def needless(results):
     totals = {p: server.storm_counts(suite, p, "growths_needless") for p in policies}
     counts = [len(samples) for samples in totals.values()]
     unknown = [p for p in suite.policies if p not in policies and suite.memory(p, "start")]
+    silent = f"; {parts.listed(unknown)} do{'es' if len(unknown) == 1 else ''} not count them" \
+        if unknown else ""
     return parts.drawn("server-needless", charts.row_chart, _needless_title(suite, totals), {
         "subtitle": "all containers in which any policy added a needless page; hollow: the "
-        "median, small dots: each launch" + (f"; {parts.listed(unknown)} do{'es' if len(unknown) == 1 else ''} not count"
-                    if unknown else ""),
+        f"median, small dots: each launch{silent}",
         "x_name": "pages added while a record of the container was free", "x_form": lambda v:
         f"{v:g}", "rows": rows, "zero": True, "stack": True,
         "note": _foot(results, counts, band=False)})

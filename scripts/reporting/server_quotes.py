@@ -3,7 +3,7 @@
 from common import documents, stats
 from common.stats import median
 from reporting import server_suite as server
-from reporting.server_suite import LAST, MIB
+from reporting.server_suite import MIB
 
 
 def samples_for(suite, word, rest):
@@ -13,7 +13,7 @@ def samples_for(suite, word, rest):
         size = int(more[0]) if more else None
         if word == "kept":
             return suite.kept(policy, size)
-        return stats.mapped(suite.memory(policy, LAST if word == "after" else word, size),
+        return stats.mapped(suite.memory(policy, suite.last if word == "after" else word, size),
                             lambda v: v / MIB)
     if word in ("rate", "times"):
         case = (more[0], int(more[1].lstrip("t")))
@@ -27,7 +27,7 @@ def quoted(suite, expression):
     """A number of the real server that a document quotes. Without CONNECTIONS the storm is the one
     of the chapter.
 
-    start|peak|after POLICY [CONNECTIONS]       P_S memory, MiB (after: ten seconds)
+    start|peak|after POLICY [CONNECTIONS]       P_S memory, MiB (after: at the end, 10 s)
     kept POLICY [CONNECTIONS]                   after / start
     pages|growths|growths_needless|pages_given_back POLICY [CONTAINER]
     rate POLICY WORKLOAD tTHREADS               statements per second

@@ -2,8 +2,8 @@
 storms, tides, many tables, statements per second and the server's own tests.
 
 P_S memory is what the server reports for its Performance Schema. Ratios are formed within a round;
-intervals are of order statistics (stats.py). "stock-binary" is the unpatched server, whose
-containers count nothing; "stock" is the patched server that runs its own container code.
+intervals are of order statistics (stats.py). "stock-binary" is the unpatched server, which tells
+its pages and nothing else; "stock" is the patched server that runs its own container code.
 """
 
 import os
@@ -15,7 +15,6 @@ UNPATCHED, STOCK, ORIGINAL, OFF = "stock-binary", "stock", "original", "off"
 HELD = ("exact", "magazine")  # the policies that the bars hold
 STORM, AT_ONCE, WAVES = 1500, "at_once", "waves"
 AFTER = (1, 2, 5, 10)  # seconds after a storm
-LAST = AFTER[-1]
 MIB = 1 << 20
 WITHIN = 1.1
 WORKLOADS = {"point": "point selects", "connect": "connections, one select each"}
@@ -59,6 +58,7 @@ class Suite:
         sizes = [s["connections"] for s in document["storms"] if s["kind"] == AT_ONCE]
         self.sizes = sorted(set(sizes))
         self.size = STORM if STORM in sizes else max(sizes, default=STORM)
+        self.last = self.last_of(s for s in document["storms"] if s["kind"] == AT_ONCE)
 
     @classmethod
     def load(cls, folder):
@@ -76,6 +76,12 @@ class Suite:
             if fault:
                 raise documents.BadInput(f"{path}: {fault}; measure again ({cls.COMMAND})")
         return cls(document)
+
+    @staticmethod
+    def last_of(storms):
+        """The last of AFTER at which memory was looked at; a quick run stops early."""
+        return max((place_of(sample) for storm in storms for sample in storm["samples"]
+                    if sample["at"] == "after"), default=AFTER[-1])
 
     def base(self, part="storms"):
         """The server that others are compared with: the unpatched one where it was measured."""
@@ -97,14 +103,17 @@ class Suite:
             if place_of(sample) == at)
 
     def kept(self, policy, connections=None):
-        """P_S memory ten seconds after a storm / before it, one for each round."""
-        return stats.paired(self.memory(policy, LAST, connections),
+        """P_S memory at the end of a storm / before it, one for each round."""
+        return stats.paired(self.memory(policy, self.last, connections),
                             self.memory(policy, "start", connections))
 
     def waves(self):
-        """[(connections, wave)] of the storms in waves."""
-        return sorted({(s["connections"], s.get("wave", 0)) for s in self.document["storms"]
-                       if s["kind"] == WAVES})
+        """[(connections, wave, its last second)] of the storms in waves."""
+        found = {}
+        for storm in self.document["storms"]:
+            if storm["kind"] == WAVES:
+                found.setdefault((storm["connections"], storm.get("wave", 0)), []).append(storm)
+        return [(*key, self.last_of(found[key])) for key in sorted(found)]
 
     def rates(self, policy, case):
         """Statements per second. case: (workload, threads)."""
@@ -132,7 +141,8 @@ class Suite:
 
     def at_hour(self, policy, position):
         """P_S bytes at a position of each day's series: 0 is the first hour, -1 the last."""
-        return stats.Samples(stats.Value(d["round"], d["series"][position]["ps_bytes"], False)
+        return stats.Samples(stats.Value(d["round"], d["series"][position]["ps_bytes"],
+                                         d.get("disturbed", False))
                              for d in self.document["days"]
                              if d["policy"] == policy and d["series"])
 
@@ -143,19 +153,30 @@ def case_text(case):
             f"thread{'' if case[1] == 1 else 's'}")
 
 
+KNOWN_OF_STOCK = ("growths_needless",)  # the adapter counts them itself
+COUNTED = ("growths_needless", "page_skips", "record_skips")
+
+
+def is_known(policy, name, counts):
+    """Is a count of a container one that the server counts? Without the library's counting build
+    some are 0 that are not counted, and the stock code counts no skips."""
+    if counts.get(name) is None:
+        return False
+    if name not in COUNTED:
+        return True
+    if policy == STOCK:
+        return name in KNOWN_OF_STOCK
+    return counts.get("counted") is not False
+
+
 def count_of(containers, policy, name, only=None):
-    """The sum of a count over all containers, or of one; None where the server does not count it.
-    The stock code's skips are not counted; its needless growths always are."""
-    found = []
-    for container, counts in containers.items():
-        value = counts.get(name)
-        skipped = policy == UNPATCHED or (
-            name.endswith("_skips") and policy == STOCK) or (
-            name in ("growths_needless", "page_skips", "record_skips") and policy != STOCK and
-            counts.get("counted") is False)
-        if (only is None or container == only) and value is not None and not skipped:
-            found.append(value)
-    return sum(found) if found else None
+    """The sum of a count over all containers, or of one; None where it is not known. A container
+    without a page is not listed: it has 0."""
+    known = {container: counts[name] for container, counts in containers.items()
+             if is_known(policy, name, counts)}
+    if only is None or only not in containers:
+        return (sum(known.values()) if only is None else 0) if known else None
+    return known.get(only)
 
 
 LEVELS = ("pages", "live", "pages_peak")  # all other counts only rise
@@ -167,7 +188,7 @@ def storm_counts(suite, policy, name, only=None):
     for storm in suite.storms(policy):
         found = {place_of(s): count_of(s["containers"], policy, name, only)
                  for s in storm["samples"]}
-        end, start = found.get(LAST), found.get("start") or 0
+        end, start = found.get(suite.last), found.get("start") or 0
         values.append(stats.Value(storm["round"], end if end is None or name in LEVELS
                                   else end - start, False))
     return stats.Samples(values)

@@ -91,6 +91,22 @@ class Samples(unittest.TestCase):
         self.assertIsNone(suite(policies=("exact",)).base())
 
 
+    def test_a_container_without_a_page_has_none(self):
+        def empty(document):
+            del storms_of(document, "stock")[0]["samples"][-1]["containers"]["cond"]
+        self.assertEqual(sorted(server_suite.storm_counts(suite(empty), "stock", "pages",
+                                                          "cond"))[0], 0)
+
+    def test_a_quick_run_ends_earlier(self):
+        def quick(document):
+            for storm in document["storms"]:
+                del storm["samples"][-2:]
+        found = suite(quick)
+        self.assertEqual(found.last, 2)
+        self.assertEqual(len(found.kept("exact")), 8)
+        self.assertIn("2 s after 1,500", server_results.bars(found)[0].says)
+
+
 class Bars(unittest.TestCase):
     def test_follow_the_data(self):
         found = {bar.says: bar.verdict for bar in server_results.bars(suite())}
@@ -159,7 +175,7 @@ class Tables(unittest.TestCase):
         self.assertEqual([rows[p][5] for p in ("stock", "exact")], [judge.NOT_MET, judge.MET])
         self.assertTrue(rows["exact"][3].startswith("137.4"))
         pages = {row[0]: row for row in server_results.page_rows(found)[1]}
-        self.assertNotIn("stock-binary", pages)
+        self.assertEqual(pages["stock-binary"][2:], ["–"] * 5)
         self.assertEqual(pages["exact"][2:5], ["45", "45", "0"])
         self.assertEqual(pages["stock"][5:], ["–", "–"])
         first = server_results.cost_rows(found)[1][0]
@@ -167,7 +183,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(first[-1], "–")
         self.assertEqual([row[0] for row in server_results.container_rows(found)[1]],
                          ["thread", "cond"])
-        self.assertEqual(len(server_results.wave_rows(found)[0]), 4)
+        waves = server_results.wave_rows(found)
+        self.assertEqual(waves[0][2:], ["2 s after\nwave 1", "2 s after\nwave 2",
+                                        "10 s after\nwave 3"])
+        self.assertEqual({row[0] for row in waves[1]}, set(invented_server.POLICIES))
 
     def test_text_has_all_of_them(self):
         said = server_results.text(suite())
@@ -315,11 +334,13 @@ PAGE = """# x
 
 <!-- measured: results/r -->
 From 136.0 MiB to 324.1; ten seconds later 324.1 with stock code, 137.4 with `exact`, with 1,500
-connections. Up to 3 pages of conditions were needless, 0 with `exact`. 1.000 times (0.994 to 1.006).
+connections. Up to 3 pages of conditions were needless, 0 with `exact`. 1.000 times (0.994 to
+1.006).
 <!-- end -->
 """
 PHRASES = (
-    ("From {} MiB to {}; ten seconds later {} with stock code, {} with `exact`, with {} connections",
+    ("From {} MiB to {}; ten seconds later {} with stock code, {} with `exact`, with {} "
+     "connections",
      ["server start stock-binary", "server peak stock-binary", "server after stock-binary",
       "server after exact", "server storm"]),
     ("Up to {} pages of conditions were needless, {} with `exact`",
