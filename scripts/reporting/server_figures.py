@@ -102,8 +102,9 @@ def connections(results):
     if not series:
         return None
     most, base = suite.sizes[-1], suite.base()
-    ratios = {p: stats.paired(suite.memory(p, suite.last, most), suite.memory(base, suite.last, most))
-              for p in suite.policies if p != base} if base else {}
+    ends = {p: suite.memory(p, suite.last, most) for p in suite.policies}
+    ratios = {p: stats.paired(found, ends[base]) for p, found in ends.items() if p != base} \
+        if base else {}
     return parts.drawn("server-connections", charts.line_chart, _less(
         f"{suite.last} s after {most:,} connections", ratios, base), {
             "subtitle": "each size of storm at once; logarithmic over connections",

@@ -7,6 +7,7 @@ from common.stats import median
 from reporting import server_suite as server, suites
 from reporting.server_suite import Suite  # the chapter's, as results.py asks for it
 from reporting.suites import with_interval
+from reporting.svg import number
 
 MIB = server.MIB
 
@@ -50,7 +51,7 @@ def pages_bar(suite):
               for policy in (server.ORIGINAL, server.STOCK)]
     told = "pages in all: " + ", ".join(f"{policy} {median(found):g} ({min(found):g} to "
                                         f"{max(found):g})" for policy, found in totals)
-    told += f"; {rounds} rounds"
+    told += f"; {rounds} round{'' if rounds == 1 else 's'}"
     if apart:
         told += "; they differ in " + ", ".join(name for name, *_ in apart)
     return judge.Bar(says, told, judge.UNDECIDED if rounds < stats.LEAST else
@@ -103,8 +104,9 @@ def bars(suite):
         detail = ", ".join(f"{median(s) / MIB:.1f} MiB {word}" for at, word in
                            (("start", "at the start"), ("peak", "at the peak"))
                            if (s := suite.memory(policy, at)))
-        made.append(judge.bar(f"{policy}: {suite.last} s after {suite.size:,} connections, P_S memory is "
-                              f"at most {server.WITHIN:g} × the start", kept, most=server.WITHIN,
+        made.append(judge.bar(f"{policy}: {suite.last} s after {suite.size:,} connections, P_S "
+                              f"memory is at most {server.WITHIN:g} × the start", kept,
+                              most=server.WITHIN,
                               form="{:.3f} ×", detail=detail))
         made.append(needless_bar(suite, policy))
     made.append(pages_bar(suite))
@@ -125,9 +127,9 @@ def spread(samples):
     """Counts: the median and the range of the launches, or one number where they agree."""
     if not samples:
         return "–"
-    if min(samples) == max(samples):
-        return f"{samples[0]:g}"
-    return f"{median(samples):g} ({min(samples):g} to {max(samples):g})".replace(" ", "\u00a0")
+    middle, low, high = (number(value) if value >= 1e5 else f"{value:g}"
+                         for value in (median(samples), min(samples), max(samples)))
+    return middle if low == high else f"{middle} ({low} to {high})".replace(" ", "\u00a0")
 
 
 def verdict_of(samples, **limit):
@@ -213,7 +215,8 @@ def tables_rows(suite):
                          with_interval(stats.paired(after, start), "{:.3f}"),
                          *(spread(suite.of_tables(policy, name))
                            for name in ("reader_rows", "reader_errors"))])
-    return ["many tables,\nP_S memory, MiB", "start", "peak", "after", "after × start", "rows that\nreaders saw", "reader\nerrors"], rows
+    return ["many tables,\nP_S memory, MiB", "start", "peak", "after", "after × start",
+            "rows that\nreaders saw", "reader\nerrors"], rows
 
 
 def cost_rows(suite):
