@@ -46,7 +46,8 @@ def storm(results):
     if not policies:
         return None
     places = {"start": "start", "peak": "peak", **{second: f"+{second} s"
-                                                   for second in server.AFTER}}
+                                                   for second in server.AFTER
+                                                   if second <= suite.last}}
     series, counts = [], []
     for policy in policies:
         points = []
@@ -213,7 +214,8 @@ def _dots(samples, text):
 
 def _needless_title(suite, totals):
     """Which policies never add a needless page, and which surely do."""
-    never = [p for p, samples in totals.items() if not max(samples)]
+    never = [p for p, samples in totals.items() if not max(samples) and
+             len(samples) >= stats.LEAST]
     sure = {p: stats.sure_interval(samples) for p, samples in totals.items()}
     always = [p for p, interval in sure.items() if interval and interval.low > 0]
     said = []

@@ -215,7 +215,7 @@ class Figures(unittest.TestCase):
 
     def test_titles_of_few_rounds_state_nothing(self):
         said = self.titles(rounds=3)
-        for name in ("storm", "connections", "day", "point", "connect"):
+        for name in ("storm", "connections", "day", "needless", "point", "connect"):
             self.assertIn("undecided", said[f"server-{name}"])
 
     def test_a_slower_policy_stands_in_the_title(self):
