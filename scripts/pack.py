@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """pack.py - makes a result folder small enough to keep: its raw values become one compressed file,
 which all commands read as they read the folder; figures go, for plot.py draws them again; the lists
-of launches and of simulated runs are compressed."""
+of launches, of simulated runs and of the real server are compressed."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import sys
 
 from common import commandline, documents
 
-LISTS = ("plan.json", "simulated.json")
+LISTS = ("plan.json", "simulated.json", "mariadb.json")
 
 
 def main(argv=None):

@@ -81,7 +81,7 @@ def check_folder(folder, schema):
     simulated = documents.is_there(os.path.join(folder, results.SIMULATED_FILE))
     plan = None
     chapters = [(module.Suite.FILE, kind) for kind, module in results.CHAPTERS.items()
-                if os.path.exists(os.path.join(folder, module.Suite.FILE))]
+                if documents.is_there(os.path.join(folder, module.Suite.FILE))]
     if documents.is_there(os.path.join(folder, "plan.json")) or not (simulated or chapters):
         plan = check("plan.json", "plan")
     check("machine.json", "machine")

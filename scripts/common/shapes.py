@@ -4,8 +4,6 @@ A shape is an object of shapes by name, a list of one shape for all items, or a 
 pair of what it is called and a test. EACH as the only name: all names, whatever they are.
 """
 
-import os
-
 from common import documents
 
 EACH = None
@@ -32,7 +30,7 @@ def fault_of(value, shape, place=""):
 def read(path, shape, command, defaults=None):
     """The document of a file; None without the file; BadInput where it has not the shape. command:
     who writes such files. defaults: what may be missing in it."""
-    if not os.path.exists(path):
+    if not documents.is_there(path):
         return None
     document = documents.read_json(path)
     if isinstance(document, dict):

@@ -20,8 +20,8 @@ def chapter_of(figure):
     if figure.name.startswith("accounts-profile-"):
         return "profile"
     word = figure.name.split("-")[0]
-    return {"allocator": "allocator", "accounts": "accounts", "sim": "simulated"}.get(
-        word, "policies")
+    return {"allocator": "allocator", "accounts": "accounts", "server": "server",
+            "sim": "simulated"}.get(word, "policies")
 
 
 def picks(found):
@@ -53,12 +53,19 @@ def claims_tally(found):
             + (f", {undecided} undecided" if undecided else ""))
 
 
+def has_chapters(found):
+    """Is any chapter measured beside that of the policies?"""
+    return any(getattr(found, part) for part in results.CHAPTERS)
+
+
 def lead(found):
     """What was measured, the machine and the time, in one line."""
     cpu = found.machine.get("cpu_model", "unknown CPU")
     when = found.machine.get("time", "time unknown")[:16].replace("T", " ")
-    if not found.values and (found.allocators or found.accounts or found.profile):
-        return f"{'Allocators' if found.allocators else 'Accounts'}: {cpu}, {when}"
+    if not found.values and has_chapters(found):
+        what = "Allocators" if found.allocators else \
+            "Accounts" if found.accounts or found.profile else "The real server"
+        return f"{what}: {cpu}, {when}"
     if not found.is_real():
         return f"Simulated: {'; '.join(found.machines()) or 'searches only'}; on {when}"
     return f"{cpu}, {len(found.machine.get('cpus_allowed', [])) or '?'} CPUs, {when}"
@@ -72,13 +79,13 @@ def contents(found, body):
         said["bars"] = "Bars: " + judge.tally_text(judge.tally(
             summary.bars(found) + against.bars(found)))
     for part, title in (("allocators", "The allocator"), ("accounts", "The accounts"),
-                        ("profile", "The heap profile")):
+                        ("profile", "The heap profile"), ("server", "The real server")):
         suite = getattr(found, part)
         bars = judge.tally_text(judge.tally(results.CHAPTERS[part].bars(suite))) if suite else ""
         if suite:
             said[tables.PREFIX[part]] = title + (f": {bars}" if bars else "")
-    order = ("changes", "policies", "bars", "simulated", "allocator", "accounts", "profile",
-             "machine")
+    order = ("changes", "policies", "bars", "simulated", "server", "allocator", "accounts",
+             "profile", "machine")
     return [(name, said[name]) for name in order if name in said and f'id="{name}"' in body]
 
 

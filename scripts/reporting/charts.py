@@ -1,4 +1,4 @@
-"""charts.py - the six shapes of chart that the figures use, built on svg.py.
+"""charts.py - the seven shapes of chart that the figures use, built on svg.py.
 
 Each returns a canvas. A series is {name, index, points}; index fixes its colour, dash and
 marker. A point is (x, y, low, high, tip, values); low and high are the interval, or None, and
@@ -116,7 +116,8 @@ def row_chart(spec, width=548):
 
     spec: title, subtitle, note, x_name, x_log, x_form, rows [{name, index, points
     [(value, low, high, tip, shape, values)]}], lines [(value, text)], key [(shape, text)], zero,
-    bars (draw a bar from the foot of the axis to the first point).
+    bars (draw a bar from the foot of the axis to the first point), stack (equal single values stand
+    one above the other, so that each is seen).
     """
     rows = spec["rows"]
     canvas = Canvas(width, 10)
@@ -170,9 +171,12 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         if point[1] is not None and point[2] > point[1]:
             canvas.path([(scale.at(point[1]), y), (scale.at(point[2]), y)], index, 5, 0.4, "")
     for point, x in zip(row["points"], places):
-        for value in point[5]:
-            canvas.marker(scale.at(value), y, index, point[3], "circle", 2.4)
-        canvas.marker(x, y, index, point[3], point[4])
+        for k, value in enumerate(point[5]):
+            before = point[5][:k].count(value) + 1 if spec.get("stack") else 0
+            aside = before // 2 * (-1) ** before * 3
+            canvas.marker(scale.at(value), y + max(-12, min(aside, 12)), index, point[3], "circle",
+                          2.4 if before == 0 else 1.7)
+        canvas.marker(x, y, index, point[3], point[4], hollow=bool(spec.get("stack")))
     last = max(row["points"], key=lambda p: p[0])
     end = scale.at(max(v for v in (last[0], last[2], *last[5]) if v is not None))
     canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft", halo=True)
@@ -350,4 +354,49 @@ def time_chart(spec, width=1110, height=360):
         canvas.path(places, series["index"])
         ends.append((series["name"], places[-1][1], series["index"]))
     _end_labels(canvas, ends, right - 6, top, bottom)
+    return canvas
+
+
+def stacked_chart(spec, width=1110, height=480):
+    """Panels one above the other over one time axis, each with a metric and a scale of its own.
+
+    spec: title, subtitle, note, x_name, x_step (between ticks), panels [{y_name, y_form, share (of
+    the height), series [{name, index, dash, line [(t, y)]}]}].
+    """
+    canvas = Canvas(width, height)
+    top = _head(canvas, spec) + 22
+    bottom = height - canvas.foot(spec.get("note", "")) - 40
+    gap, panels = 40, spec["panels"]
+    room = bottom - top - gap * (len(panels) - 1)
+    series = [s for panel in panels for s in panel["series"]]
+    times = [t for s in series for t, _ in s["line"]]
+    forms = [panel.get("y_form", number) for panel in panels]
+    scales, begin = [], top
+    for panel in panels:
+        end = begin + room * panel["share"]
+        scales.append(Scale([y for s in panel["series"] for _, y in s["line"]], end, begin,
+                            zero=True))
+        begin = end + gap
+    left = 14 + max(text_width(form(t), 11) for form, scale in zip(forms, scales)
+                    for t in scale.ticks)
+    right = width - 30 - max(text_width(s["name"], LABEL) for s in series)
+    across = Scale(times, left, right)
+    across.low, across.high = min(times), max(times)
+    first = -(-min(times) // spec["x_step"]) * spec["x_step"]
+    ticks = [first + k * spec["x_step"] for k in range(int((max(times) - first) /
+                                                           spec["x_step"]) + 1)]
+    for panel, form, scale in zip(panels, forms, scales):
+        canvas.text(4, scale.end - 9, panel["y_name"], size=11.5, tone="soft")
+        _axis_y(canvas, scale, left, right, form)
+        canvas.line(left, scale.begin, right, scale.begin, "axis")
+        ends = []
+        for one in panel["series"]:
+            places = [(across.at(t), scale.at(y)) for t, y in one["line"]]
+            canvas.path(places, one["index"], dash=one.get("dash"))
+            ends.append((one["name"], places[-1][1], one["index"]))
+        _end_labels(canvas, ends, right - 6, scale.end, scale.begin)
+    for tick in ticks:
+        canvas.text(across.at(tick), bottom + 16, number(tick), size=11, anchor="middle",
+                    tone="soft")
+    _axis_name_x(canvas, left, right, bottom + 33, spec["x_name"])
     return canvas

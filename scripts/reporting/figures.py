@@ -9,7 +9,7 @@ from common.stats import median
 from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
                        fill_figures, growth_figures, overview, peer_figures, profile_figures,
-                       summary)
+                        server_figures, summary)
 
 def throughput_by_threads(results, workload, occupancy=None):
     """Lines over thread counts for one workload."""
@@ -421,6 +421,7 @@ FIGURES = {
     "overview": overview.overview,
     **accounts_figures.FIGURES,
     **profile_figures.FIGURES,
+    **server_figures.FIGURES,
 }
 
 
@@ -433,7 +434,7 @@ def make(results, names=None):
         if figure is None:
             # A grid simulates only what it was asked for, and other chapters may be absent.
             if names or (results.is_real() and name not in OTHERS and
-                         not name.startswith(("sim-", "allocator-", "accounts-"))):
+                         not name.startswith(("sim-", "allocator-", "accounts-", "server-"))):
                 missing.append(name)
         else:
             made.append(figure)

@@ -69,4 +69,4 @@ def render(found, made, missing, old=None):
         coloured=choice.in_colour(found, choice.standings(found)) or found.policy_order[:4],
         made_by=markup.command_of(found, "scripts/report.py", *words),
         figures={name: [figure for figure in made if chapters.chapter_of(figure) == name]
-                 for name in ("policies", "simulated", "allocator", "accounts", "profile")})
+                 for name in ("policies", "simulated", *tables.PREFIX.values())})

@@ -12,7 +12,7 @@ import re
 from collections import namedtuple
 
 from common import documents, stats
-from reporting import choice, results, summary
+from reporting import choice, results, server_quotes, summary
 
 # expressions: what the {} of a phrase are, in the words of Of._computed().
 Quote = namedtuple("Quote", "document result phrase expressions")
@@ -70,8 +70,10 @@ class Of:
         CASE (a ratio within rounds and its interval), lowest|highest POLICY WORKLOAD (M/s, over
         all fills but 0), METRIC CASE, returned POLICY (% of the tide), peak POLICY (of the tide, /
         ideal), counted METRIC POLICY (the most of any launch), cases POLICY (counted ones), wins
-        POLICY, behind POLICY (of the matrix), workloads, rounds."""
+        POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py)."""
         word, _, rest = expression.partition(" ")
+        if word == "server":
+            return server_quotes.quoted(self.found.server, rest)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
             return stats.median(ratios) if word == "times" else \

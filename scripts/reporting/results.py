@@ -16,7 +16,7 @@ from common import stats
 from common.documents import is_number, is_there, read_json, BadInput
 from common.stats import median
 from measuring import grid
-from reporting import accounts_results, allocator_results, profile_results
+from reporting import accounts_results, allocator_results, profile_results, server_results
 
 # api: how the policy is called where it is not inlined; pages_each: the pages that each thread
 # has for itself, where they are not all threads' together; records: how many a container is filled
@@ -29,7 +29,7 @@ ANY = object()  # where a case may be of any variant
 SIMULATED_FILE = "simulated.json"
 # The chapters beside that of the policies: the suites of a result folder, each or None.
 CHAPTERS = {"allocators": allocator_results, "accounts": accounts_results,
-            "profile": profile_results}
+            "profile": profile_results, "server": server_results}
 
 # Builds whose disturbed values are left out. Counts stay: what was skipped was skipped. A pass of
 # reclaim takes a CPU from the threads, so every trial of "reclaiming" is disturbed, and meant so.
@@ -109,6 +109,7 @@ class Results:
         self.missing = 0       # simulated jobs without a result
         self.stamp = ""        # what marks figures of a simulated machine
         self.allocators = self.accounts = self.profile = None  # of the first folder that has one
+        self.server = None
         self.seeds = False     # launches are seeds of a simulated machine
 
     def add(self, path):

@@ -10,7 +10,8 @@ def _claims(found):
 
 
 # How a chapter is called in names of tables and figures, and in the page.
-PREFIX = {"allocators": "allocator", "accounts": "accounts", "profile": "profile"}
+PREFIX = {"allocators": "allocator", "accounts": "accounts", "profile": "profile",
+          "server": "server"}
 
 
 def _of(part, make):

@@ -69,9 +69,11 @@ class Case(unittest.TestCase):
                 import invented_accounts
                 import invented_allocators
                 import invented_profile
+                import invented_server
                 for name, made_up in (("allocators", invented_allocators),
                                       ("accounts", invented_accounts),
-                                      ("profile", invented_profile)):
+                                      ("profile", invented_profile),
+                                      ("mariadb", invented_server)):
                     with open(os.path.join(result, f"{name}.json"), "w",
                               encoding="utf-8") as file:
                         json.dump(made_up.document(), file)
