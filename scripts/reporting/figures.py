@@ -9,7 +9,8 @@ from common.stats import median
 from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
                        fill_figures, growth_figures, overview, peer_figures, profile_figures,
-                        server_figures, summary)
+                       server_figures, summary)
+
 
 def throughput_by_threads(results, workload, occupancy=None):
     """Lines over thread counts for one workload."""

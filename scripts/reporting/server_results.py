@@ -7,7 +7,7 @@ from common.stats import median
 from reporting import server_suite as server, suites
 from reporting.server_suite import Suite  # the chapter's, as results.py asks for it
 from reporting.suites import with_interval
-from reporting.svg import number
+from common.amounts import number
 
 MIB = server.MIB
 
