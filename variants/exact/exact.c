@@ -50,13 +50,15 @@ static inline void free_and_give(struct pfs_thread *thread, void *record)
 	pfs_hints_give(thread, pfs_header_place(record));
 }
 
-/* Another handle may have allocated it: this one begins behind it, too. */
+/* A free leads back to no record: the next allocation goes on behind the last one. */
 static void free_late(struct pfs_thread *thread, void *record)
 {
 	struct pfs_hints *own = thread->policy;
-	uint32_t slot = pfs_place_of(thread, record).slot;
+	struct pfs_occupancy_word *word = own->latest.word;
+	uint64_t seen = own->latest.seen;
 	free_and_give(thread, record);
-	own->next_bit = slot % PFS_WORD_RECORDS + 1;
+	if (word != NULL && own->latest.word != word)
+		own->latest = (struct pfs_hint){ word, seen };
 }
 
 static enum pfs_status thread_start(struct pfs_thread *thread)
