@@ -245,7 +245,8 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 static void discard(void *context, void *memory, size_t size_bytes)
 {
 	(void)context;
-	(void)madvise(memory, size_bytes, MADV_DONTNEED); /* fails only for a wrong range */
+	if (madvise(memory, size_bytes, MADV_DONTNEED) != 0) /* refused where memory is locked */
+		memset(memory, 0, size_bytes);
 }
 
 static const struct pfs_memory_source hwloc_source = {
