@@ -16,6 +16,7 @@
 #ifndef PFSLAB_CONTAINER_ADAPTER_H
 #define PFSLAB_CONTAINER_ADAPTER_H
 
+#include <atomic>
 #include <new>
 #include <type_traits>
 
@@ -36,8 +37,9 @@ template <class T, class U, class V> class PFSLAB_watched_allocator
 		bool some_free = m_some_free != nullptr && m_some_free(m_context);
 		int result = m_allocator->alloc_array(array);
 		if (result == 0) {
-			m_growths++;
-			m_needless_growths += some_free ? 1 : 0;
+			/* relaxed, both: metrics */
+			m_growths.fetch_add(1, std::memory_order_relaxed);
+			m_needless_growths.fetch_add(some_free ? 1 : 0, std::memory_order_relaxed);
 		}
 		return result;
 	}
@@ -47,8 +49,8 @@ template <class T, class U, class V> class PFSLAB_watched_allocator
 	V *m_allocator;
 	bool (*m_some_free)(void *context) = nullptr;
 	void *m_context = nullptr;
-	ulong m_growths = 0; /* under the container's lock, as the next */
-	ulong m_needless_growths = 0;
+	std::atomic<ulong> m_growths{ 0 };
+	std::atomic<ulong> m_needless_growths{ 0 };
 };
 
 template <class T, int PFS_PAGE_SIZE, int PFS_PAGE_COUNT, class U, class V>
@@ -81,7 +83,7 @@ class PFSLAB_buffer_scalable_iterator
 
 template <class T, int PFS_PAGE_SIZE, int PFS_PAGE_COUNT, class U = PFS_buffer_default_array<T>,
 	  class V = PFS_buffer_default_allocator<T>>
-class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
+class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 {
       public:
 	typedef T value_type;
@@ -94,6 +96,7 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 	typedef void (*function_type)(value_type *);
 
 	static const size_t MAX_SIZE = PFS_PAGE_SIZE * PFS_PAGE_COUNT;
+	static_assert(sizeof(T) % 8 == 0, "the library's records are as far apart as an array's");
 
 	explicit PFSLAB_buffer_scalable_container(allocator_type *allocator)
 		: m_lost(0), m_allocator(allocator), m_watched(allocator), m_stock(&m_watched)
@@ -104,6 +107,7 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 	{
 		m_lost = 0;
 		m_max = MAX_SIZE;
+		pfslab::choose_policy();
 		m_is_stock = pfslab::is_stock();
 		pfslab::list_add({ pfslab::Name<T>::text, this, counts_of });
 		if (m_is_stock) {
