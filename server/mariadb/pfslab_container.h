@@ -329,8 +329,10 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 			self->m_stock.apply(tally);
 			counts.pages = self->m_stock.get_row_count() / PFS_PAGE_SIZE;
 			counts.pages_peak = counts.pages;
-			counts.growths = self->m_watched.m_growths;
-			counts.needless_growths = self->m_watched.m_needless_growths;
+			/* relaxed, both: metrics */
+			counts.growths = self->m_watched.m_growths.load(std::memory_order_relaxed);
+			counts.needless_growths = self->m_watched.m_needless_growths.load(
+				std::memory_order_relaxed);
 			counts.live = tally.live;
 		}
 		counts.lost = self->m_lost;
