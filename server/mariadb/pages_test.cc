@@ -73,9 +73,12 @@ void records_read_as_zeros()
 		memset(mutex->m_body, 'x', sizeof(mutex->m_body));
 	empty<Mutexes>(records);
 	wait_for_pages<Mutexes>(0);
-	for (PFS_mutex *mutex : records)
-		for (size_t i = 0; i < sizeof(*mutex); i++)
-			PFS_CHECK_IS(reinterpret_cast<char *>(mutex)[i], 0);
+	for (PFS_mutex *mutex : records) {
+		PFS_CHECK_IS(mutex->m_lock.m_version_state, 0);
+		PFS_CHECK_IS(mutex->m_stamp, 0);
+		for (char byte : mutex->m_body)
+			PFS_CHECK_IS(byte, 0);
+	}
 	end<Mutexes>();
 }
 

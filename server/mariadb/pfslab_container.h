@@ -95,6 +95,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 	typedef PFS_buffer_processor<T> processor_type;
 	typedef void (*function_type)(value_type *);
 
+	static_assert(sizeof(std::atomic<ulong>) == sizeof(ulong), "m_lost is shown as a ulong");
 	static const size_t MAX_SIZE = PFS_PAGE_SIZE * PFS_PAGE_COUNT;
 	static_assert(sizeof(T) % 8 == 0, "the library's records are as far apart as an array's");
 
@@ -105,7 +106,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 
 	int init(long max_size)
 	{
-		m_lost = 0;
+		m_lost.store(0, std::memory_order_relaxed); /* relaxed: runs alone */
 		m_max = MAX_SIZE;
 		pfslab::choose_policy();
 		m_is_stock = pfslab::is_stock();
@@ -148,7 +149,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 				record->m_page = reinterpret_cast<PFS_opaque_container_page *>(this);
 		}
 		if (record == nullptr)
-			m_lost++; /* racy, as the server's own */
+			m_lost.fetch_add(1, std::memory_order_relaxed); /* relaxed: a metric */
 		return record;
 	}
 
@@ -199,7 +200,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 				  : static_cast<value_type *>(m_ours.record_at(unsafe));
 	}
 
-	ulong m_lost; /* the server shows it, and adds to it */
+	std::atomic<ulong> m_lost; /* the server shows its bytes as a ulong, and adds to it */
 
       private:
 	friend iterator_type;
@@ -335,7 +336,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 				std::memory_order_relaxed);
 			counts.live = tally.live;
 		}
-		counts.lost = self->m_lost;
+		counts.lost = self->m_lost.load(std::memory_order_relaxed); /* relaxed: a metric */
 		return counts;
 	}
 

@@ -71,6 +71,14 @@ inline bool reclaims()
 	return !is_stock() && (pfs_variant_traits(variant()) & PFS_TRAIT_RECLAIM) != 0;
 }
 
+/* Refuses only if at some moment each record was in use. The others miss free records when several
+ * threads look for them. */
+inline bool is_strict()
+{
+	return !is_stock() && (pfs_variant_traits(variant()) &
+			       (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) != 0;
+}
+
 inline void sleep_ms(long ms)
 {
 	timespec time = { ms / 1000, ms % 1000 * 1000000 };
@@ -114,13 +122,25 @@ template <class Of> void empty(const std::vector<typename Of::record *> &records
 			Of::it().deallocate(record);
 }
 
-/* Wait until so many pages are left, if the policy gives pages back. */
+/* Of the only container. Waits for a pass that gives pages back. */
+inline pfslab::Counts counts()
+{
+	pfslab::Listed entry = pfslab::list_at(0);
+	PFS_CHECK(entry.name != nullptr && pfslab::list_at(1).name == nullptr);
+	return entry.counts(entry.context);
+}
+
+/* Wait until so many pages are left, and the memory of the others is gone, if the policy gives pages
+ * back. */
 template <class Of> void wait_for_pages(uint count)
 {
-	for (int ms = 0; reclaims() && Of::it().get_row_count() > count * Of::page; ms++) {
+	if (!reclaims())
+		return;
+	for (int ms = 0; Of::it().get_row_count() > count * Of::page; ms++) {
 		PFS_CHECK(ms < 20000); /* pages must go */
 		sleep_ms(1);
 	}
+	PFS_CHECK_IS(counts().pages, count);
 }
 
 inline void check_memory_is_back()

@@ -141,7 +141,7 @@ class PFS_buffer_scalable_container
 		return nullptr;
 	}
 
-	ulong m_lost = 0;
+	std::atomic<ulong> m_lost{ 0 };
 
       private:
 	friend iterator_type;

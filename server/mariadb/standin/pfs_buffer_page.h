@@ -22,7 +22,8 @@ template <class T> class PFS_buffer_processor
 	virtual void operator()(T *record) = 0;
 };
 
-/* The full flags are atomic here, so that ThreadSanitizer reports what is not the server's. */
+/* The full flags and the container's counter are atomic, so that ThreadSanitizer reports only what
+ * is the adapter's. */
 template <class T> class PFS_buffer_default_array
 {
       public:
