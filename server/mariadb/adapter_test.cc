@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // adapter_test.cc - the container's interface, as the server uses it, for each policy.
+
 #include "testing.h"
 
 using namespace testing;
@@ -146,7 +147,10 @@ template <class Of> void visit(typename Of::record *record)
 
 template <class Of> struct Visitor : public PFS_buffer_processor<typename Of::record> {
 	std::vector<void *> seen;
-	void operator()(typename Of::record *record) override { seen.push_back(record); }
+	void operator()(typename Of::record *record) override
+	{
+		seen.push_back(record);
+	}
 };
 
 template <class Of> void application()
@@ -249,7 +253,7 @@ template <class Of> void begin_and_end()
 
 } // namespace
 
-#define EACH(name, function)                                       \
+#define EACH(name, function)                                          \
 	list.add<function<Mutexes>>(std::string(name) + ", mutexes"); \
 	list.add<function<Threads>>(std::string(name) + ", threads")
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// pages_test.cc - pages of the adapter that come and go, with their arrays, as one thread sees them.
+// pages_test.cc - pages of the adapter that come and go, with their arrays, as one thread sees
+// them.
 #include "pfslab_memory.h"
 #include "testing.h"
 
@@ -218,8 +219,8 @@ template <class Of> void scopes_nest()
 		empty<Of>(records);
 		for (int ms = 0; ms < 50; ms++) {
 			sleep_ms(1);
-			PFS_CHECK_IS(record->m_stamp, Of::array_of(record) == &record->m_stamp ?
-						      17 : 1);
+			PFS_CHECK_IS(record->m_stamp,
+				     Of::array_of(record) == &record->m_stamp ? 17 : 1);
 			PFS_CHECK_IS(array->load(), 17);
 		}
 	}

@@ -44,7 +44,10 @@ template <class T, class U, class V> class PFSLAB_watched_allocator
 		return result;
 	}
 
-	void free_array(U *array) { m_allocator->free_array(array); }
+	void free_array(U *array)
+	{
+		m_allocator->free_array(array);
+	}
 
 	V *m_allocator;
 	bool (*m_some_free)(void *context) = nullptr;
@@ -69,11 +72,13 @@ class PFSLAB_buffer_scalable_iterator
 		return scan_next(&unused);
 	}
 
-	T *scan_next(uint *found_index) { return m_container->scan_next(&m_index, found_index); }
+	T *scan_next(uint *found_index)
+	{
+		return m_container->scan_next(&m_index, found_index);
+	}
 
       private:
-	PFSLAB_buffer_scalable_iterator(container *of, uint index)
-		: m_container(of), m_index(index)
+	PFSLAB_buffer_scalable_iterator(container *of, uint index) : m_container(of), m_index(index)
 	{
 	}
 
@@ -97,10 +102,9 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 
 	static_assert(sizeof(std::atomic<ulong>) == sizeof(ulong), "m_lost is shown as a ulong");
 	static const size_t MAX_SIZE = PFS_PAGE_SIZE * PFS_PAGE_COUNT;
-	static_assert(sizeof(T) % 8 == 0, "the library's records are as far apart as an array's");
 
 	explicit PFSLAB_buffer_scalable_container(allocator_type *allocator)
-		: m_lost(0), m_allocator(allocator), m_watched(allocator), m_stock(&m_watched)
+	    : m_lost(0), m_allocator(allocator), m_watched(allocator), m_stock(&m_watched)
 	{
 	}
 
@@ -133,9 +137,15 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 		return m_is_stock ? m_stock.get_row_count() : ulong(m_ours.pages()) * PFS_PAGE_SIZE;
 	}
 
-	ulong get_row_size() const { return sizeof(value_type); }
+	ulong get_row_size() const
+	{
+		return sizeof(value_type);
+	}
 
-	ulong get_memory() { return get_row_count() * get_row_size(); }
+	ulong get_memory()
+	{
+		return get_row_count() * get_row_size();
+	}
 
 	value_type *allocate(pfs_dirty_state *dirty_state)
 	{
@@ -146,7 +156,8 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 			record = static_cast<value_type *>(
 				m_ours.allocate(&dirty_state->m_version_state));
 			if (record != nullptr)
-				record->m_page = reinterpret_cast<PFS_opaque_container_page *>(this);
+				record->m_page =
+					reinterpret_cast<PFS_opaque_container_page *>(this);
 		}
 		if (record == nullptr)
 			m_lost.fetch_add(1, std::memory_order_relaxed); /* relaxed: a metric */
@@ -171,13 +182,31 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 		static_cast<PFSLAB_buffer_scalable_container *>(container)->deallocate(record);
 	}
 
-	iterator_type iterate() { return iterator_type(this, 0); }
-	iterator_type iterate(uint index) { return iterator_type(this, index); }
+	iterator_type iterate()
+	{
+		return iterator_type(this, 0);
+	}
+	iterator_type iterate(uint index)
+	{
+		return iterator_type(this, index);
+	}
 
-	void apply(function_type function) { each(false, function); }
-	void apply_all(function_type function) { each(true, function); }
-	void apply(processor_type &processor) { each(false, processor); }
-	void apply_all(processor_type &processor) { each(true, processor); }
+	void apply(function_type function)
+	{
+		each(false, function);
+	}
+	void apply_all(function_type function)
+	{
+		each(true, function);
+	}
+	void apply(processor_type &processor)
+	{
+		each(false, processor);
+	}
+	void apply_all(processor_type &processor)
+	{
+		each(true, processor);
+	}
 
 	value_type *get(uint index)
 	{
@@ -237,8 +266,8 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 	template <class F> void each(bool all, F &&function)
 	{
 		if (!m_is_stock)
-			m_ours.each(all, visit<F>, const_cast<void *>(
-							   static_cast<const void *>(&function)));
+			m_ours.each(all, visit<F>,
+				    const_cast<void *>(static_cast<const void *>(&function)));
 		else if (all)
 			m_stock.apply_all(function);
 		else
@@ -254,6 +283,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 
 	pfslab::Shape shape_of(long max_size) const
 	{
+		static_assert(sizeof(T) % 8 == 0, "records of an array are not 8 bytes apart");
 		pfslab::Shape shape = {};
 		shape.name = pfslab::Name<T>::text;
 		shape.record_bytes = sizeof(T);
@@ -263,8 +293,7 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 		shape.page_max = max_size == 0 ? 0 : PFS_PAGE_COUNT;
 		if (max_size > 0 && static_cast<unsigned long>(max_size) < MAX_SIZE)
 			shape.record_max = static_cast<uint64_t>(max_size);
-		shape.keeps_records =
-			!std::is_same<V, PFS_buffer_default_allocator<T>>::value;
+		shape.keeps_records = !std::is_same<V, PFS_buffer_default_allocator<T>>::value;
 		return shape;
 	}
 
@@ -298,7 +327,10 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 		builtin_memory_scalable_buffer.count_free(sizeof(U));
 	}
 
-	void end_arrays(void *arrays) override { delete static_cast<Arrays *>(arrays); }
+	void end_arrays(void *arrays) override
+	{
+		delete static_cast<Arrays *>(arrays);
+	}
 
 	/* ---- for the status variables ---- */
 
@@ -332,8 +364,8 @@ class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 			counts.pages_peak = counts.pages;
 			/* relaxed, both: metrics */
 			counts.growths = self->m_watched.m_growths.load(std::memory_order_relaxed);
-			counts.needless_growths = self->m_watched.m_needless_growths.load(
-				std::memory_order_relaxed);
+			counts.needless_growths =
+				self->m_watched.m_needless_growths.load(std::memory_order_relaxed);
 			counts.live = tally.live;
 		}
 		counts.lost = self->m_lost.load(std::memory_order_relaxed); /* relaxed: a metric */

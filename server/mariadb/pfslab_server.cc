@@ -103,7 +103,8 @@ void *Arena::take(size_t size_bytes)
 		if (memory == MAP_FAILED)
 			return nullptr;
 		/* A container's pages have two sizes, that of the last one and that of the others.
-		 * So memory is outgrown once at most. Readers outside sections may still read it. */
+		 * So memory is outgrown once at most. Readers outside sections may still read it.
+		 */
 		block.outgrown = block.memory;
 		block.outgrown_bytes = block.size_bytes;
 		block.memory = memory;
@@ -246,7 +247,10 @@ class Borrowed
 	Borrowed(const Borrowed &) = delete;
 	Borrowed &operator=(const Borrowed &) = delete;
 
-	pfs_thread *handle() const { return slot_ != nullptr ? slot_->handle : nullptr; }
+	pfs_thread *handle() const
+	{
+		return slot_ != nullptr ? slot_->handle : nullptr;
+	}
 
       private:
 	Slot *slot_ = nullptr;
@@ -278,12 +282,11 @@ bool Container::come(void *context, pfs_page_view *view)
 	Container *self = static_cast<Container *>(context);
 	if (!self->owner_->make_arrays(&view->arrays, view->records, view->record_count))
 		return false;
-	self->pages_.fetch_add(1, std::memory_order_relaxed); /* relaxed: a metric */
+	self->pages_.fetch_add(1, std::memory_order_relaxed);               /* relaxed: a metric */
 	uint32_t limit = self->page_limit_.load(std::memory_order_relaxed); /* relaxed: a guess */
 	/* relaxed: the limit is a bound. What is found below it, the library publishes. */
-	while (limit <= view->page &&
-	       !self->page_limit_.compare_exchange_weak(limit, view->page + 1,
-							std::memory_order_relaxed))
+	while (limit <= view->page && !self->page_limit_.compare_exchange_weak(
+					      limit, view->page + 1, std::memory_order_relaxed))
 		;
 	return true;
 }

@@ -5,9 +5,9 @@
  * Knows nothing of the server's types; pfslab_container.h is the template over it.
  *
  * Handles. A handle of a container serves one call at a time, so threads borrow one for each call
- * from a pool; a borrower starts at the slot of its processor. The number of handles, and of records
- * in their rings, depends on the threads that are inside a call at once, not on the connections.
- * A container is created before other threads use it, and destroyed after.
+ * from a pool; a borrower starts at the slot of its processor. The number of handles, and of
+ * records in their rings, depends on the threads that are inside a call at once, not on the
+ * connections. A container is created before other threads use it, and destroyed after.
  *
  * Read scopes. While a Read_scope is alive, the thread is inside a read section of each container
  * that it reads: no page goes away under it. Outside a scope the addresses of pages stay, so that a
@@ -129,9 +129,15 @@ class Container
 	{
 		return pages_.load(std::memory_order_relaxed); /* relaxed: a metric */
 	}
-	bool is_created() const { return container_ != nullptr; }
+	bool is_created() const
+	{
+		return container_ != nullptr;
+	}
 	Counts counts();
-	const char *name() const { return name_; }
+	const char *name() const
+	{
+		return name_;
+	}
 
       private:
 	friend class Borrowed;

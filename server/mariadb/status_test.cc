@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // status_test.cc - the option that chooses the policy, and the status variables.
+
 #include <map>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pfslab_status.h"
-#include "sys_vars.h"
+#include "standin/sys_vars.h"
 #include "testing.h"
 
 #include "pfslab_option.inc"

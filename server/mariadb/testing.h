@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * testing.h - what the adapter's tests share: containers as the server has them, and a test for each
- * policy.
+ * testing.h - what the adapter's tests share: containers as the server has them, and a test for
+ * each policy.
  *
- * A test's function runs in a process of its own, with the policy chosen and no container yet. Pages
- * that are empty go within milliseconds, if the policy gives pages back.
+ * A test's function runs in a process of its own, with the policy chosen and no container yet.
+ * Pages that are empty go within milliseconds, if the policy gives pages back.
  */
 #ifndef PFSLAB_TESTING_H
 #define PFSLAB_TESTING_H
@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "pfs_records.h"
+#include "standin/pfs_records.h"
 #include "pfslab_server.h"
 #include "stress/harness/harness.h"
 
 namespace testing
 {
 
-inline constexpr const char *policies[] = { "stock",	  "original", "local_scan", "random_start",
+inline constexpr const char *policies[] = { "stock",      "original", "local_scan", "random_start",
 					    "reclaiming", "exact",    "magazine" };
 
 inline PFS_buffer_default_allocator<PFS_mutex> mutex_allocator(&builtin_memory_mutex);
@@ -40,7 +40,10 @@ struct Mutexes {
 		static type container(&mutex_allocator);
 		return container;
 	}
-	static std::atomic<uint64_t> *array_of(PFS_mutex *mutex) { return &mutex->m_stamp; }
+	static std::atomic<uint64_t> *array_of(PFS_mutex *mutex)
+	{
+		return &mutex->m_stamp;
+	}
 };
 
 struct Threads {
@@ -53,7 +56,10 @@ struct Threads {
 		static type container(&thread_allocator);
 		return container;
 	}
-	static std::atomic<uint64_t> *array_of(PFS_thread *thread) { return thread->m_history; }
+	static std::atomic<uint64_t> *array_of(PFS_thread *thread)
+	{
+		return thread->m_history;
+	}
 };
 
 inline const pfs_variant *variant()
@@ -75,8 +81,8 @@ inline bool reclaims()
  * threads look for them. */
 inline bool is_strict()
 {
-	return !is_stock() && (pfs_variant_traits(variant()) &
-			       (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) != 0;
+	return !is_stock() &&
+	       (pfs_variant_traits(variant()) & (PFS_TRAIT_STRICT | PFS_TRAIT_EXACT)) != 0;
 }
 
 inline void sleep_ms(long ms)
@@ -107,7 +113,8 @@ template <class Of> std::vector<typename Of::record *> fill(uint count)
 		PFS_CHECK(allocate(Of::it()) != nullptr);
 	auto iterator = Of::it().iterate();
 	uint index = 0, found = 0;
-	for (typename Of::record *record; (record = iterator.scan_next(&index)) != nullptr; found++) {
+	for (typename Of::record *record; (record = iterator.scan_next(&index)) != nullptr;
+	     found++) {
 		PFS_CHECK(index < Of::all && records[index] == nullptr);
 		records[index] = record;
 	}
@@ -130,8 +137,8 @@ inline pfslab::Counts counts()
 	return entry.counts(entry.context);
 }
 
-/* Wait until so many pages are left, and the memory of the others is gone, if the policy gives pages
- * back. */
+/* Wait until so many pages are left, and the memory of the others is gone, if the policy gives
+ * pages back. */
 template <class Of> void wait_for_pages(uint count)
 {
 	if (!reclaims())

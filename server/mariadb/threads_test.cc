@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // threads_test.cc - threads that allocate and free, beside readers in read scopes and outside.
+
 #include <mutex>
 
 #include <sched.h>

@@ -22,7 +22,10 @@ class PFS_buffer_scalable_iterator
 	typedef PFS_buffer_scalable_container<T, PFS_PAGE_SIZE, PFS_PAGE_COUNT, U, V> container;
 
 	PFS_buffer_scalable_iterator(container *of, uint index) : m_container(of), m_index(index) {}
-	T *scan_next(uint *found_index) { return m_container->scan_next(m_index, found_index); }
+	T *scan_next(uint *found_index)
+	{
+		return m_container->scan_next(m_index, found_index);
+	}
 
       private:
 	container *m_container;
@@ -70,7 +73,10 @@ class PFS_buffer_scalable_container
 		m_initialized = false;
 	}
 
-	ulong get_row_count() { return m_page_limit.load() * PFS_PAGE_SIZE; }
+	ulong get_row_count()
+	{
+		return m_page_limit.load() * PFS_PAGE_SIZE;
+	}
 
 	T *allocate(pfs_dirty_state *dirty_state)
 	{
@@ -103,12 +109,27 @@ class PFS_buffer_scalable_container
 			->deallocate(record);
 	}
 
-	iterator_type iterate(uint index) { return iterator_type(this, index); }
+	iterator_type iterate(uint index)
+	{
+		return iterator_type(this, index);
+	}
 
-	void apply(function_type function) { each(false, function); }
-	void apply_all(function_type function) { each(true, function); }
-	void apply(processor_type &processor) { each(false, processor); }
-	void apply_all(processor_type &processor) { each(true, processor); }
+	void apply(function_type function)
+	{
+		each(false, function);
+	}
+	void apply_all(function_type function)
+	{
+		each(true, function);
+	}
+	void apply(processor_type &processor)
+	{
+		each(false, processor);
+	}
+	void apply_all(processor_type &processor)
+	{
+		each(true, processor);
+	}
 
 	T *get(uint index)
 	{
@@ -227,7 +248,8 @@ class PFS_buffer_scalable_container
 	std::mutex m_critical_section;
 };
 
-/* Containers beside each other. The user of a record knows its partition, and freeing needs none. */
+/* Containers beside each other. The user of a record knows its partition, and freeing needs none.
+ */
 template <class B, int PFS_PARTITION_COUNT> class PFS_partitioned_buffer_scalable_container
 {
       public:
@@ -264,7 +286,10 @@ template <class B, int PFS_PARTITION_COUNT> class PFS_partitioned_buffer_scalabl
 		return m_partitions[partition]->allocate(dirty_state);
 	}
 
-	void deallocate(value_type *record) { B::static_deallocate(record); }
+	void deallocate(value_type *record)
+	{
+		B::static_deallocate(record);
+	}
 
 	B *m_partitions[PFS_PARTITION_COUNT];
 };

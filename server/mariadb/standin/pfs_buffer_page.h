@@ -50,8 +50,14 @@ template <class T> class PFS_buffer_default_array
 		m_full = false;
 	}
 
-	T *get_first() { return m_ptr; }
-	T *get_last() { return m_ptr + m_max; }
+	T *get_first()
+	{
+		return m_ptr;
+	}
+	T *get_last()
+	{
+		return m_ptr + m_max;
+	}
 
 	std::atomic<bool> m_full;
 	std::atomic<uint32> m_monotonic;
@@ -66,7 +72,7 @@ template <class T> class PFS_buffer_default_allocator
 	typedef PFS_buffer_default_array<T> array_type;
 
 	explicit PFS_buffer_default_allocator(PFS_builtin_memory_class *klass)
-		: m_builtin_class(klass)
+	    : m_builtin_class(klass)
 	{
 	}
 

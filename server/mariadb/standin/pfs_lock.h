@@ -25,9 +25,18 @@ struct pfs_lock {
 
 	std::atomic<uint32> m_version_state;
 
-	bool is_free() const { return (m_version_state.load() & STATES) == FREE; }
-	bool is_populated() const { return (m_version_state.load() & STATES) == ALLOCATED; }
-	uint32 get_version() const { return m_version_state.load() & ~uint32(STATES); }
+	bool is_free() const
+	{
+		return (m_version_state.load() & STATES) == FREE;
+	}
+	bool is_populated() const
+	{
+		return (m_version_state.load() & STATES) == ALLOCATED;
+	}
+	uint32 get_version() const
+	{
+		return m_version_state.load() & ~uint32(STATES);
+	}
 
 	bool free_to_dirty(pfs_dirty_state *state)
 	{

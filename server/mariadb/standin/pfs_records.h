@@ -8,7 +8,8 @@
 
 #include "pfs_buffer_container.h"
 
-/* m_stamp is written by a record's owner only. It is atomic, because readers look at it meanwhile. */
+/* m_stamp is written by a record's owner only. It is atomic, because readers look at it meanwhile.
+ */
 struct PFS_mutex {
 	pfs_lock m_lock;
 	PFS_opaque_container_page *m_page;

@@ -17,8 +17,8 @@ class Sys_var_charptr
       public:
 	Sys_var_charptr(const char *name, const char *comment, int flags, const char **variable,
 			int argument, const char *default_value)
-		: m_name(name), m_comment(comment), m_flags(flags), m_argument(argument),
-		  m_variable(variable), m_default(default_value)
+	    : m_name(name), m_comment(comment), m_flags(flags), m_argument(argument),
+	      m_variable(variable), m_default(default_value)
 	{
 	}
 
