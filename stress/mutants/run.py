@@ -6,11 +6,11 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
 patch of one file for git apply. The default is kit.patches; allocator, accounts, profile,
-the memory trace and the server's adapter have their own. Copies the sources, builds small sets of programs (tsan: race,
-map_probe, and those of CMAKE_SETS, with the files and flags that CMake names), and runs each named
-test once for each mutant, which must fail and match the regular expression `expect`, and once
-unchanged, which must pass. A mutant whose patch does not apply, or that does not build, counts as
-failed.
+the memory trace and the server's adapter have their own. Copies the sources, builds small sets of
+programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that CMake
+names), and runs each named test once for each mutant, which must fail and match the regular
+expression `expect`, and once unchanged, which must pass. A mutant whose patch does not apply, or
+that does not build, counts as failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
 with the first schedule that fails; the unchanged sources are then searched ten times as far as the
@@ -87,8 +87,8 @@ class Build:
 
         def one(source):
             flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
-            command = [compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c", source, "-o",
-                       self.object_of(source, folder)]
+            command = [compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c", source,
+                       "-o", self.object_of(source, folder)]
             return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
         for result in each(one, sources):
             if result.returncode != 0:
