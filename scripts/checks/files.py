@@ -20,8 +20,8 @@ from common import commandline
 
 ENDINGS = (".c", ".h", ".cc", ".py", ".sh")
 FOLDERS = ("include", "base", "containers", "variants", "bench", "stress", "sim", "recorder",
-           "check", "memory", "scripts")
-HEAD = re.compile(r"\A(?:#![^\n]*\n)?(?:(?:/\*|#)[^\n]*(?:SPDX|shellcheck)[^\n]*\n)*"
+           "check", "memory", "server", "scripts")
+HEAD = re.compile(r"\A(?:#![^\n]*\n)?(?:(?:/\*|//|#)[^\n]*(?:SPDX|shellcheck)[^\n]*\n)*"
                   r"(?:/\*\s*\n \* |/\* |// |\"\"\"|# )[\w.]+ - (.+?)"
                   r"(?:\n \*\n|\n? \*/|\n#\n|\n[^ #/]|\n\n|\"\"\"|\Z)", re.DOTALL)
 TABLE = re.compile(r"(<!-- files: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

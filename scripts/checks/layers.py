@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""layers.py - which folder may include which: include <- containers <- variants; bench and stress
-see only include/, sim/ sees check/'s engine, unit tests (and the guest's probe) see containers/ and
-bench/. The rooms of a folder see those below them. No header includes itself, and no module imports
-itself, directly or indirectly.
+"""layers.py - which folder may include which: include <- containers <- variants; bench, stress and
+server see only include/, sim/ sees check/'s engine, unit tests (and the guest's probe) see
+containers/ and bench/. The rooms of a folder see those below them. No header includes itself, and
+no module imports itself, directly or indirectly.
 
 usage: scripts/checks/layers.py [TOP]
 Exit 0: all includes are allowed. 1: one is not.
@@ -30,11 +30,13 @@ ALLOWED = {
     "memory": {"include", "base", "containers", "memory"},
     "memory/search": {"check", "sim"},
     "memory/tests": {"stress"},
+    "server": {"include", "server"},
 }
 # The simulated machine slips under the containers through these two files, and under the
 # workloads, which run on it, too, through the doors to shared memory and to the scheduler. The
 # batches of bench/ are compiled together with each policy, and are over its table. A failed test
-# says the seed of its waits. The allocator is compiled once more with what counts its blocks.
+# says the seed of its waits. The allocator is compiled once more with what counts its blocks. The
+# adapter is compiled inside of a server, which has headers of its own.
 SEAMS = {("containers", "check/machine/atomic_backend.h"),
          ("containers", "check/machine/mutex_backend.h"),
          ("bench", "containers/atomic.h"), ("bench", "containers/yield.h"),
@@ -42,7 +44,10 @@ SEAMS = {("containers", "check/machine/atomic_backend.h"),
          ("bench", "containers/variant.h"), ("bench", "variants/variants.def"),
          ("stress", "containers/compiler.h"),
          ("sim", "stress/history.h"),
-         ("memory", "memory/preload/counted.h")}
+         ("memory", "memory/preload/counted.h"),
+         ("server", "my_global.h")}
+# What of server/ is a test, and may see the tests' harness.
+SERVER_TESTS = ("_test.cc", "/testing.h")
 # The tool knows the box's layout and reader, and nothing of its writers.
 TOOL, TOOL_SEES = "memory/tool/", ("memory/tool/", "base/", "memory/box/reader.h",
                                    "memory/box/layout.h", "memory/box/reader_profile.h")
@@ -166,6 +171,8 @@ def check(top):
             allowed = ALLOWED[own] | ALLOWED.get(os.sep.join(path.split(os.sep)[:2]), set())
             if is_unit_test(path):
                 allowed |= {"containers", "variants", "bench", "memory"}
+            if own == "server" and path.endswith(SERVER_TESTS):
+                allowed |= {"stress"}
             if path.startswith(TOOL) and file and not file.startswith(TOOL_SEES):
                 faults.append(f"{path}:{line}: include of {name}: {TOOL} sees the box's reader")
             if file and path.endswith(".h"):

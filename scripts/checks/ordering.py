@@ -2,7 +2,7 @@
 """ordering.py - every memory order is argued; checks everything but the prose.
 
 usage: scripts/checks/ordering.py [TOP]
-In containers/, variants/, memory/ and bench/gate.h:
+In containers/, variants/, memory/, the adapters of server/ and bench/gate.h:
   - a label such as [B1] is defined once, as "[B1] what:" in the Ordering table that opens a
     file, and is named by a comment at an operation; a label that is named is defined
     (labels at the head of a line under "Invariant" are invariants, not orders);
@@ -29,6 +29,7 @@ from checks import sources
 DOOR = ("containers/atomic.h", "bench/gate.h", "recorder/ring.h", "include/pfslab/calls.h")
 # Tests and measurements of memory/: their orders need no argument.
 NOT_CORE = ("memory/tests/", "memory/bench/", "memory/search/")
+SERVER_TESTS = ("_test.cc", "/testing.h")
 # What pfs-check replaces, and programs as its users write them.
 USERS = ("check/programs/", "check/example/", "check/gallery/", "check/others/",
          "check/front/tsan.c")
@@ -245,6 +246,8 @@ def check(top):
     faults, labels = [], Labels()
     core = [p for p in sources.files(top, ("containers", "variants", "memory"), (".c", ".h"))
             if not p.startswith(NOT_CORE)]
+    core += [p for p in sources.files(top, ("server",), (".cc", ".h"))
+             if not p.endswith(SERVER_TESTS) and "/standin/" not in p]
     core += [p for p in sources.files(top, ("bench",), (".h",)) if p == "bench/gate.h"]
     every = [p for p in sources.files(top, sources.LAYERS, (".c", ".h", ".cc"))
              if not p.startswith(USERS)]

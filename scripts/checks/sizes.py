@@ -18,12 +18,14 @@ FOLDERS = sources.LAYERS + ("scripts",)
 
 
 def c_functions(text):
-    """(name, first line, lines) of each function: from its head to the brace in column 0."""
+    """(name, first line, lines) of each function: from its head to the closing brace in column 0,
+    or in that of a class's members."""
     lines = sources.without_comments(text).split("\n")
     begin = None
     for number, line in enumerate(lines):
-        if begin is None and re.match(r"\{\s*$", line):
-            begin = number
+        opened = re.match(r"(\t?)\{\s*$", line)
+        if begin is None and opened:
+            begin, indent = number, opened.group(1)
             while begin > 0 and lines[begin - 1].strip() and \
                     not lines[begin - 1].rstrip().endswith((";", "}")) and \
                     not lines[begin - 1].startswith("#"):
@@ -31,7 +33,9 @@ def c_functions(text):
             head = " ".join(lines[begin:number])
             found = re.search(r"(\w+)\s*\(", head)
             name = found.group(1) if found else head.strip()
-        elif begin is not None and line.startswith("}"):
+            if not found and re.search(r"\bclass\b|\bnamespace\b", head):
+                begin = None
+        elif begin is not None and line.startswith(indent + "}"):
             yield name, begin + 1, number - begin + 1
             begin = None
 

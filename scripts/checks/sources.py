@@ -6,7 +6,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAYERS = ("include", "containers", "variants", "bench", "stress", "sim", "recorder",
-          "memory", "base", "check")
+          "memory", "base", "check", "server")
 
 
 def files(top, folders, endings):

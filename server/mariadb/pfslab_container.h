@@ -16,6 +16,7 @@
 #ifndef PFSLAB_CONTAINER_ADAPTER_H
 #define PFSLAB_CONTAINER_ADAPTER_H
 
+#include <atomic>
 #include <new>
 #include <type_traits>
 
@@ -36,19 +37,23 @@ template <class T, class U, class V> class PFSLAB_watched_allocator
 		bool some_free = m_some_free != nullptr && m_some_free(m_context);
 		int result = m_allocator->alloc_array(array);
 		if (result == 0) {
-			m_growths++;
-			m_needless_growths += some_free ? 1 : 0;
+			/* relaxed, both: metrics */
+			m_growths.fetch_add(1, std::memory_order_relaxed);
+			m_needless_growths.fetch_add(some_free ? 1 : 0, std::memory_order_relaxed);
 		}
 		return result;
 	}
 
-	void free_array(U *array) { m_allocator->free_array(array); }
+	void free_array(U *array)
+	{
+		m_allocator->free_array(array);
+	}
 
 	V *m_allocator;
 	bool (*m_some_free)(void *context) = nullptr;
 	void *m_context = nullptr;
-	ulong m_growths = 0; /* under the container's lock, as the next */
-	ulong m_needless_growths = 0;
+	std::atomic<ulong> m_growths{ 0 };
+	std::atomic<ulong> m_needless_growths{ 0 };
 };
 
 template <class T, int PFS_PAGE_SIZE, int PFS_PAGE_COUNT, class U, class V>
@@ -67,11 +72,13 @@ class PFSLAB_buffer_scalable_iterator
 		return scan_next(&unused);
 	}
 
-	T *scan_next(uint *found_index) { return m_container->scan_next(&m_index, found_index); }
+	T *scan_next(uint *found_index)
+	{
+		return m_container->scan_next(&m_index, found_index);
+	}
 
       private:
-	PFSLAB_buffer_scalable_iterator(container *of, uint index)
-		: m_container(of), m_index(index)
+	PFSLAB_buffer_scalable_iterator(container *of, uint index) : m_container(of), m_index(index)
 	{
 	}
 
@@ -81,7 +88,7 @@ class PFSLAB_buffer_scalable_iterator
 
 template <class T, int PFS_PAGE_SIZE, int PFS_PAGE_COUNT, class U = PFS_buffer_default_array<T>,
 	  class V = PFS_buffer_default_allocator<T>>
-class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
+class PFSLAB_buffer_scalable_container final : private pfslab::Page_owner
 {
       public:
 	typedef T value_type;
@@ -93,17 +100,19 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 	typedef PFS_buffer_processor<T> processor_type;
 	typedef void (*function_type)(value_type *);
 
+	static_assert(sizeof(std::atomic<ulong>) == sizeof(ulong), "m_lost is shown as a ulong");
 	static const size_t MAX_SIZE = PFS_PAGE_SIZE * PFS_PAGE_COUNT;
 
 	explicit PFSLAB_buffer_scalable_container(allocator_type *allocator)
-		: m_lost(0), m_allocator(allocator), m_watched(allocator), m_stock(&m_watched)
+	    : m_lost(0), m_allocator(allocator), m_watched(allocator), m_stock(&m_watched)
 	{
 	}
 
 	int init(long max_size)
 	{
-		m_lost = 0;
+		m_lost.store(0, std::memory_order_relaxed); /* relaxed: runs alone */
 		m_max = MAX_SIZE;
+		pfslab::choose_policy();
 		m_is_stock = pfslab::is_stock();
 		pfslab::list_add({ pfslab::Name<T>::text, this, counts_of });
 		if (m_is_stock) {
@@ -128,9 +137,15 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 		return m_is_stock ? m_stock.get_row_count() : ulong(m_ours.pages()) * PFS_PAGE_SIZE;
 	}
 
-	ulong get_row_size() const { return sizeof(value_type); }
+	ulong get_row_size() const
+	{
+		return sizeof(value_type);
+	}
 
-	ulong get_memory() { return get_row_count() * get_row_size(); }
+	ulong get_memory()
+	{
+		return get_row_count() * get_row_size();
+	}
 
 	value_type *allocate(pfs_dirty_state *dirty_state)
 	{
@@ -141,10 +156,11 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 			record = static_cast<value_type *>(
 				m_ours.allocate(&dirty_state->m_version_state));
 			if (record != nullptr)
-				record->m_page = reinterpret_cast<PFS_opaque_container_page *>(this);
+				record->m_page =
+					reinterpret_cast<PFS_opaque_container_page *>(this);
 		}
 		if (record == nullptr)
-			m_lost++; /* racy, as the server's own */
+			m_lost.fetch_add(1, std::memory_order_relaxed); /* relaxed: a metric */
 		return record;
 	}
 
@@ -166,13 +182,31 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 		static_cast<PFSLAB_buffer_scalable_container *>(container)->deallocate(record);
 	}
 
-	iterator_type iterate() { return iterator_type(this, 0); }
-	iterator_type iterate(uint index) { return iterator_type(this, index); }
+	iterator_type iterate()
+	{
+		return iterator_type(this, 0);
+	}
+	iterator_type iterate(uint index)
+	{
+		return iterator_type(this, index);
+	}
 
-	void apply(function_type function) { each(false, function); }
-	void apply_all(function_type function) { each(true, function); }
-	void apply(processor_type &processor) { each(false, processor); }
-	void apply_all(processor_type &processor) { each(true, processor); }
+	void apply(function_type function)
+	{
+		each(false, function);
+	}
+	void apply_all(function_type function)
+	{
+		each(true, function);
+	}
+	void apply(processor_type &processor)
+	{
+		each(false, processor);
+	}
+	void apply_all(processor_type &processor)
+	{
+		each(true, processor);
+	}
 
 	value_type *get(uint index)
 	{
@@ -195,7 +229,7 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 				  : static_cast<value_type *>(m_ours.record_at(unsafe));
 	}
 
-	ulong m_lost; /* the server shows it, and adds to it */
+	std::atomic<ulong> m_lost; /* the server shows its bytes as a ulong, and adds to it */
 
       private:
 	friend iterator_type;
@@ -232,8 +266,8 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 	template <class F> void each(bool all, F &&function)
 	{
 		if (!m_is_stock)
-			m_ours.each(all, visit<F>, const_cast<void *>(
-							   static_cast<const void *>(&function)));
+			m_ours.each(all, visit<F>,
+				    const_cast<void *>(static_cast<const void *>(&function)));
 		else if (all)
 			m_stock.apply_all(function);
 		else
@@ -249,6 +283,7 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 
 	pfslab::Shape shape_of(long max_size) const
 	{
+		static_assert(sizeof(T) % 8 == 0, "records of an array are not 8 bytes apart");
 		pfslab::Shape shape = {};
 		shape.name = pfslab::Name<T>::text;
 		shape.record_bytes = sizeof(T);
@@ -258,8 +293,7 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 		shape.page_max = max_size == 0 ? 0 : PFS_PAGE_COUNT;
 		if (max_size > 0 && static_cast<unsigned long>(max_size) < MAX_SIZE)
 			shape.record_max = static_cast<uint64_t>(max_size);
-		shape.keeps_records =
-			!std::is_same<V, PFS_buffer_default_allocator<T>>::value;
+		shape.keeps_records = !std::is_same<V, PFS_buffer_default_allocator<T>>::value;
 		return shape;
 	}
 
@@ -293,7 +327,10 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 		builtin_memory_scalable_buffer.count_free(sizeof(U));
 	}
 
-	void end_arrays(void *arrays) override { delete static_cast<Arrays *>(arrays); }
+	void end_arrays(void *arrays) override
+	{
+		delete static_cast<Arrays *>(arrays);
+	}
 
 	/* ---- for the status variables ---- */
 
@@ -325,11 +362,13 @@ class PFSLAB_buffer_scalable_container : private pfslab::Page_owner
 			self->m_stock.apply(tally);
 			counts.pages = self->m_stock.get_row_count() / PFS_PAGE_SIZE;
 			counts.pages_peak = counts.pages;
-			counts.growths = self->m_watched.m_growths;
-			counts.needless_growths = self->m_watched.m_needless_growths;
+			/* relaxed, both: metrics */
+			counts.growths = self->m_watched.m_growths.load(std::memory_order_relaxed);
+			counts.needless_growths =
+				self->m_watched.m_needless_growths.load(std::memory_order_relaxed);
 			counts.live = tally.live;
 		}
-		counts.lost = self->m_lost;
+		counts.lost = self->m_lost.load(std::memory_order_relaxed); /* relaxed: a metric */
 		return counts;
 	}
 

@@ -2,8 +2,8 @@
 /*
  * pfslab_memory.h - where the server's own allocation calls meet the arena of a page.
  *
- * Each call first asks here. If the calling thread is making or dropping the arrays of a page, their
- * memory is that of the page's arena: zero-filled, at the address that the array had before.
+ * Each call first asks here. If the calling thread makes or drops the arrays of a page, the memory
+ * is the page's arena's: zero-filled, at the address that the array had before.
  */
 #ifndef PFSLAB_MEMORY_H
 #define PFSLAB_MEMORY_H

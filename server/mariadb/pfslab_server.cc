@@ -25,6 +25,8 @@ constexpr size_t listed_max = 64;
 Listed listed[listed_max]; /* start and end of the server only, which run alone */
 size_t listed_count;
 
+bool stock_runs = true; /* start of the server only */
+
 thread_local Arena *arena_now = nullptr;
 thread_local Read_scope *scope_now = nullptr;
 
@@ -70,9 +72,12 @@ Arena_scope::~Arena_scope()
 
 Arena::~Arena()
 {
-	for (Block &block : blocks_)
+	for (Block &block : blocks_) {
 		if (block.memory != nullptr)
 			munmap(block.memory, whole_os_pages(block.size_bytes));
+		if (block.outgrown != nullptr)
+			munmap(block.outgrown, whole_os_pages(block.outgrown_bytes));
+	}
 }
 
 void Arena::begin(void *records, size_t size_bytes)
@@ -92,16 +97,16 @@ void *Arena::take(size_t size_bytes)
 	if (used_ == block_max)
 		return nullptr;
 	Block &block = blocks_[used_];
-	if (block.memory != nullptr && block.size_bytes != size_bytes) {
-		/* A page of another number of records: its readers are gone long ago. */
-		munmap(block.memory, whole_os_pages(block.size_bytes));
-		block.memory = nullptr;
-	}
-	if (block.memory == nullptr) {
+	if (block.memory == nullptr || block.size_bytes < size_bytes) {
 		void *memory = mmap(nullptr, whole_os_pages(size_bytes), PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (memory == MAP_FAILED)
 			return nullptr;
+		/* A container's pages have two sizes, that of the last one and that of the others.
+		 * So memory is outgrown once at most. Readers outside sections may still read it.
+		 */
+		block.outgrown = block.memory;
+		block.outgrown_bytes = block.size_bytes;
 		block.memory = memory;
 		block.size_bytes = size_bytes;
 	}
@@ -116,7 +121,9 @@ bool Arena::give(void *memory, size_t size_bytes)
 	for (Block &block : blocks_) {
 		if (block.memory != memory)
 			continue;
-		(void)madvise(memory, whole_os_pages(size_bytes), MADV_DONTNEED);
+		/* Fails for memory that is locked. */
+		if (madvise(memory, whole_os_pages(size_bytes), MADV_DONTNEED) != 0)
+			memset(memory, 0, size_bytes);
 		return true;
 	}
 	return false;
@@ -124,8 +131,10 @@ bool Arena::give(void *memory, size_t size_bytes)
 
 /* ---- handles ---- */
 
+constexpr size_t line_bytes = 64;
+
 struct Slot {
-	alignas(64) std::atomic<uint32_t> busy{ 0 };
+	alignas(line_bytes) std::atomic<uint32_t> busy{ 0 };
 	pfs_thread *handle = nullptr; /* of whoever made busy 1 */
 };
 
@@ -138,6 +147,19 @@ struct Pool {
 
 namespace
 {
+
+/* The server's language is C++11, whose new does not align to lines. */
+Pool *make_pool()
+{
+	void *memory = nullptr;
+	return posix_memalign(&memory, line_bytes, sizeof(Pool)) == 0 ? new (memory) Pool : nullptr;
+}
+
+void end_pool(Pool *pool)
+{
+	pool->~Pool();
+	free(pool);
+}
 
 bool try_slot(Slot &slot)
 {
@@ -152,14 +174,19 @@ Pool *next_of(std::atomic<Pool *> &link)
 	Pool *pool = link.load(std::memory_order_acquire); /* [Q4] acquire, pairs with [Q3] */
 	if (pool != nullptr)
 		return pool;
-	Pool *made = new (std::nothrow) Pool;
+	Pool *made = make_pool();
 	if (made == nullptr)
 		return nullptr;
-	/* [Q3] release, pairs with [Q4]: its slots are free. */
+	/* [Q3] acq_rel, pairs with [Q4]: its slots are free. A failure reads another thread's. */
 	if (link.compare_exchange_strong(pool, made, std::memory_order_acq_rel))
 		return made;
-	delete made;
+	end_pool(made);
 	return pool;
+}
+
+void give_back(Slot *slot)
+{
+	slot->busy.store(0, std::memory_order_release); /* [Q2] release, pairs with [Q1] */
 }
 
 /* A slot that is the caller's until it is given back; NULL: no memory. Lock-free, but for the
@@ -176,17 +203,12 @@ Slot *borrow(std::atomic<Pool *> &first, pfs_container *container)
 			if (slot.handle != nullptr ||
 			    pfs_thread_attach(container, &slot.handle) == PFS_OK)
 				return &slot;
-			slot.busy.store(0, std::memory_order_release); /* [Q2] */
+			give_back(&slot);
 			return nullptr;
 		}
 		link = &pool->next;
 	}
 	return nullptr;
-}
-
-void give_back(Slot *slot)
-{
-	slot->busy.store(0, std::memory_order_release); /* [Q2] release, pairs with [Q1] */
 }
 
 } // namespace
@@ -225,7 +247,10 @@ class Borrowed
 	Borrowed(const Borrowed &) = delete;
 	Borrowed &operator=(const Borrowed &) = delete;
 
-	pfs_thread *handle() const { return slot_ != nullptr ? slot_->handle : nullptr; }
+	pfs_thread *handle() const
+	{
+		return slot_ != nullptr ? slot_->handle : nullptr;
+	}
 
       private:
 	Slot *slot_ = nullptr;
@@ -257,11 +282,11 @@ bool Container::come(void *context, pfs_page_view *view)
 	Container *self = static_cast<Container *>(context);
 	if (!self->owner_->make_arrays(&view->arrays, view->records, view->record_count))
 		return false;
-	self->pages_.fetch_add(1, std::memory_order_relaxed); /* relaxed: a metric */
+	self->pages_.fetch_add(1, std::memory_order_relaxed);               /* relaxed: a metric */
 	uint32_t limit = self->page_limit_.load(std::memory_order_relaxed); /* relaxed: a guess */
-	while (limit <= view->page &&
-	       !self->page_limit_.compare_exchange_weak(limit, view->page + 1,
-							std::memory_order_acq_rel))
+	/* relaxed: the limit is a bound. What is found below it, the library publishes. */
+	while (limit <= view->page && !self->page_limit_.compare_exchange_weak(
+					      limit, view->page + 1, std::memory_order_relaxed))
 		;
 	return true;
 }
@@ -325,10 +350,11 @@ void Container::destroy()
 {
 	pfs_container_destroy(container_);
 	container_ = nullptr;
-	Pool *pool = pools_.exchange(nullptr, std::memory_order_acq_rel);
+	Pool *pool = pools_.load(std::memory_order_relaxed); /* relaxed: runs alone */
+	pools_.store(nullptr, std::memory_order_relaxed);    /* relaxed: as above */
 	while (pool != nullptr) {
 		Pool *next = pool->next.load(std::memory_order_relaxed); /* relaxed: runs alone */
-		delete pool;
+		end_pool(pool);
 		pool = next;
 	}
 }
@@ -432,11 +458,17 @@ Listed list_at(size_t position)
 
 bool is_stock()
 {
-	if (policy_name == nullptr || strcmp(policy_name, "stock") == 0)
-		return true;
+	return stock_runs;
+}
+
+void choose_policy()
+{
+	stock_runs = policy_name == nullptr || strcmp(policy_name, "stock") == 0;
+	if (stock_runs)
+		return;
 	const pfs_variant *variant = pfs_variant_find(policy_name);
 	if (variant != nullptr && (pfs_variant_traits(variant) & PFS_TRAIT_OWN_WORD) != 0)
-		return false;
+		return;
 	fprintf(stderr,
 		"pfslab: --pfslab-policy='%s': no such policy for a server; choose from stock",
 		policy_name);

@@ -5,8 +5,9 @@
  * Knows nothing of the server's types; pfslab_container.h is the template over it.
  *
  * Handles. A handle of a container serves one call at a time, so threads borrow one for each call
- * from a pool; a borrower starts at the slot of its processor. The number of handles, and of records
- * in their rings, depends on the threads that are inside a call at once, not on the connections.
+ * from a pool; a borrower starts at the slot of its processor. The number of handles, and of
+ * records in their rings, depends on the threads that are inside a call at once, not on the
+ * connections. A container is created before other threads use it, and destroyed after.
  *
  * Read scopes. While a Read_scope is alive, the thread is inside a read section of each container
  * that it reads: no page goes away under it. Outside a scope the addresses of pages stay, so that a
@@ -14,7 +15,7 @@
  *
  * Ordering:  [Q1] borrow: exchange, acquire  <->  [Q2] give back: store, release
  *            carries: the handle's fields
- *            [Q3] next pool: CAS, release  <->  [Q4] next pool: load, acquire
+ *            [Q3] next pool: CAS, acq_rel  <->  [Q4] next pool: load, acquire
  *            carries: the pool's zeroes
  */
 #ifndef PFSLAB_SERVER_H
@@ -53,8 +54,9 @@ class Arena
 {
       public:
 	~Arena();
-	/* Memory of the next array, zero-filled; the first one is that of the records. Arrays come
-	 * in the same order each time the page comes, so each has its old address again. */
+	/* Memory of the next array, zero-filled. The first request for as many bytes as the records
+	 * have returns the records, as they are. Arrays come in the same order each time the page
+	 * comes, so each has its old address again, unless the page now has more records. */
 	void *take(size_t size_bytes);
 	/* True if the memory is this arena's: it is given back, and its address stays. */
 	bool give(void *memory, size_t size_bytes);
@@ -64,6 +66,8 @@ class Arena
 	struct Block {
 		void *memory;
 		size_t size_bytes;
+		void *outgrown; /* memory that was too small for a page with more records */
+		size_t outgrown_bytes;
 	};
 	static constexpr size_t block_max = 32;
 	Block blocks_[block_max] = {};
@@ -117,11 +121,23 @@ class Container
 	void each(bool all, void (*visit)(void *context, void *record), void *context);
 
 	/* Pages below this number may exist. Wait-free. */
-	uint32_t page_limit() const { return page_limit_.load(std::memory_order_acquire); }
-	uint32_t pages() const { return pages_.load(std::memory_order_relaxed); }
-	bool is_created() const { return container_ != nullptr; }
+	uint32_t page_limit() const
+	{
+		return page_limit_.load(std::memory_order_relaxed); /* relaxed: a bound */
+	}
+	uint32_t pages() const
+	{
+		return pages_.load(std::memory_order_relaxed); /* relaxed: a metric */
+	}
+	bool is_created() const
+	{
+		return container_ != nullptr;
+	}
 	Counts counts();
-	const char *name() const { return name_; }
+	const char *name() const
+	{
+		return name_;
+	}
 
       private:
 	friend class Borrowed;
@@ -163,9 +179,12 @@ class Read_scope
 
 /* ---- the choice of the policy ---- */
 
-/* The server's option; "stock" is the server's own code. Read by the first container. */
+/* The server's option; "stock" is the server's own code. */
 extern const char *policy_name;
-/* True if the server's own code runs. Ends the process with a line if the policy is unknown. */
+/* Called when a container is initialized, by the thread that starts the server. Ends the process
+ * with a line if the policy is unknown. */
+void choose_policy();
+/* What choose_policy found: true if the server's own code runs. Wait-free. */
 bool is_stock();
 
 /* The containers of the server, with either code: what the status variables list. */

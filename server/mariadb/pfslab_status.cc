@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "pfslab_server.h"
 
@@ -20,9 +22,15 @@ struct Value {
 	long long number;
 };
 
-/* The server calls this under a lock of its own, and reads the result under it. */
-Value values[containers_max * values_of_each];
-st_mysql_show_var variables[containers_max * values_of_each + 2];
+/* What the server reads after the call, in the same thread. Several threads may ask at once: the
+ * server's lock is shared. So each has its own, until it ends. */
+struct Rows {
+	Value values[containers_max * values_of_each];
+	st_mysql_show_var variables[containers_max * values_of_each + 1];
+	size_t count;
+};
+thread_local std::unique_ptr<Rows> rows_of_thread;
+st_mysql_show_var no_rows; /* what ends a list, all zero */
 
 /* Containers of one name are partitions: the second one is NAME_1. */
 unsigned partition_of(size_t position)
@@ -33,35 +41,34 @@ unsigned partition_of(size_t position)
 	return partition;
 }
 
-void put(size_t &count, const char *container, unsigned partition, const char *what,
-	 uint64_t number)
+void put(Rows &rows, const char *container, unsigned partition, const char *what, uint64_t number)
 {
-	Value &value = values[count];
+	Value &value = rows.values[rows.count];
+	st_mysql_show_var &variable = rows.variables[rows.count++];
 	if (partition == 0)
 		snprintf(value.name, sizeof(value.name), "%s_%s", container, what);
 	else
 		snprintf(value.name, sizeof(value.name), "%s_%u_%s", container, partition, what);
 	value.number = static_cast<long long>(number);
-	variables[count].name = value.name;
-	variables[count].value = &value.number;
-	variables[count].type = SHOW_LONGLONG;
-	count++;
+	variable.name = value.name;
+	variable.value = &value.number;
+	variable.type = SHOW_LONGLONG;
 }
 
-void put_all(size_t &count, const pfslab::Listed &entry, unsigned partition)
+void put_all(Rows &rows, const pfslab::Listed &entry, unsigned partition)
 {
 	pfslab::Counts counts = entry.counts(entry.context);
-	put(count, entry.name, partition, "pages", counts.pages);
-	put(count, entry.name, partition, "pages_peak", counts.pages_peak);
-	put(count, entry.name, partition, "pages_given_back", counts.given_back);
-	put(count, entry.name, partition, "growths", counts.growths);
-	put(count, entry.name, partition, "growths_needless", counts.needless_growths);
-	put(count, entry.name, partition, "live", counts.live);
-	put(count, entry.name, partition, "lost", counts.lost);
-	put(count, entry.name, partition, "page_skips", counts.page_skips);
-	put(count, entry.name, partition, "record_skips", counts.record_skips);
-	put(count, entry.name, partition, "resident_bytes", counts.resident_bytes);
-	put(count, entry.name, partition, "overhead_bytes", counts.overhead_bytes);
+	put(rows, entry.name, partition, "pages", counts.pages);
+	put(rows, entry.name, partition, "pages_peak", counts.pages_peak);
+	put(rows, entry.name, partition, "pages_given_back", counts.given_back);
+	put(rows, entry.name, partition, "growths", counts.growths);
+	put(rows, entry.name, partition, "growths_needless", counts.needless_growths);
+	put(rows, entry.name, partition, "live", counts.live);
+	put(rows, entry.name, partition, "lost", counts.lost);
+	put(rows, entry.name, partition, "page_skips", counts.page_skips);
+	put(rows, entry.name, partition, "record_skips", counts.record_skips);
+	put(rows, entry.name, partition, "resident_bytes", counts.resident_bytes);
+	put(rows, entry.name, partition, "overhead_bytes", counts.overhead_bytes);
 }
 
 } // namespace
@@ -69,11 +76,17 @@ void put_all(size_t &count, const pfslab::Listed &entry, unsigned partition)
 int pfslab_show(MYSQL_THD, struct st_mysql_show_var *variable, void *, struct system_status_var *,
 		enum enum_var_type)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < containers_max && pfslab::list_at(i).name != nullptr; i++)
-		put_all(count, pfslab::list_at(i), partition_of(i));
-	memset(&variables[count], 0, sizeof(variables[count]));
 	variable->type = SHOW_ARRAY;
-	variable->value = variables;
+	variable->value = &no_rows;
+	if (rows_of_thread == nullptr)
+		rows_of_thread.reset(new (std::nothrow) Rows);
+	if (rows_of_thread == nullptr)
+		return 0;
+	Rows &rows = *rows_of_thread;
+	rows.count = 0;
+	for (size_t i = 0; i < containers_max && pfslab::list_at(i).name != nullptr; i++)
+		put_all(rows, pfslab::list_at(i), partition_of(i));
+	rows.variables[rows.count] = no_rows;
+	variable->value = rows.variables;
 	return 0;
 }

@@ -15,6 +15,10 @@
 
 #include <pfslab/variant.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #define PFS_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -58,8 +62,8 @@ struct pfs_test {
  */
 int pfs_tests_main(int argc, char **argv, const struct pfs_test *tests, size_t test_count);
 
-_Noreturn void pfs_check_failed(const char *file, int line, const char *what,
-				unsigned long long left, unsigned long long right);
+void pfs_check_failed(const char *file, int line, const char *what, unsigned long long left,
+		      unsigned long long right) __attribute__((noreturn));
 
 /* In any thread. PFS_CHECK_IS says both values. */
 #define PFS_CHECK(condition)                                                    \
@@ -86,4 +90,7 @@ struct pfs_counts pfs_counts_of(struct pfs_container *container);
 void pfs_run_threads(uint32_t thread_count, void (*body)(void *context, uint32_t index),
 		     void *context);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

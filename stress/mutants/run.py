@@ -5,12 +5,12 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
-patch of one file for git apply. The default is kit.patches; allocator, accounts, profile
-and the memory trace have their own. Copies the sources, builds small sets of programs (tsan: race,
-map_probe, and those of CMAKE_SETS, with the files and flags that CMake names), and runs each named
-test once for each mutant, which must fail and match the regular expression `expect`, and once
-unchanged, which must pass. A mutant whose patch does not apply, or that does not build, counts as
-failed.
+patch of one file for git apply. The default is kit.patches; allocator, accounts, profile,
+the memory trace and the server's adapter have their own. Copies the sources, builds small sets of
+programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that CMake
+names), and runs each named test once for each mutant, which must fail and match the regular
+expression `expect`, and once unchanged, which must pass. A mutant whose patch does not apply, or
+that does not build, counts as failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
 with the first schedule that fails; the unchanged sources are then searched ten times as far as the
@@ -51,7 +51,9 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
                          "stopped_test"),
               "malloc": ("malloc_search",), "accounts": ("accounts_search",),
               "profile": ("profile_search",), "owners": ("owners_search",),
-              "extents": ("malloc_extents_test",)}
+              "extents": ("malloc_extents_test",),
+              "server": ("server_adapter_test", "server_pages_test", "server_status_test",
+                         "server_threads_test")}
 TEST_SECONDS = 100
 RACE_SECONDS = 20
 CONTROL_EXECUTIONS = 2000
@@ -85,8 +87,8 @@ class Build:
 
         def one(source):
             flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
-            command = ["gcc", *flags, "-O1", "-g1", "-w", "-MMD", "-c", source, "-o",
-                       self.object_of(source, folder)]
+            command = [compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c", source,
+                       "-o", self.object_of(source, folder)]
             return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
         for result in each(one, sources):
             if result.returncode != 0:
@@ -119,11 +121,17 @@ class Build:
         objects = [self.object_of(s, folder if s in changed else self.base())
                    for s in [*self.library, *self.programs[program]]]
         target = os.path.join(folder, program)
-        result = subprocess.run(["gcc", *objects, *self.link_flags, "-o", target],
+        compiler = compiler_of([*self.library, *self.programs[program]])
+        result = subprocess.run([compiler, *objects, *self.link_flags, "-o", target],
                                 cwd=self.scratch, capture_output=True, text=True, check=False)
         errors = [line for line in result.stderr.split("\n") if "undefined" in line or
                   "multiple" in line] + [result.stderr.strip()]
         return None if result.returncode == 0 else errors[0]
+
+
+def compiler_of(sources):
+    """What compiles or links sources."""
+    return "g++" if any(source.endswith(".cc") for source in sources) else "gcc"
 
 
 def c_files(scratch, folder, without=()):
@@ -157,13 +165,13 @@ def cmake_commands(scratch, programs):
     folder = os.path.join(scratch, "cmake-build")
     if not os.path.isdir(folder):
         run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
-                  "-DPFS_BENCH=OFF"], scratch)
+                  "-DCMAKE_CXX_COMPILER=g++", "-DPFS_BENCH=OFF"], scratch)
     lines = run_tool(["ninja", "-C", folder, "-t", "commands", *programs], scratch)
     return [shlex.split(line) for line in lines.strip().split("\n")]
 
 
 def cmake_build(scratch, name):
-    """One of CMAKE_SETS: the C files that are linked, their flags, the libraries."""
+    """One of CMAKE_SETS: the C and C++ files that are linked, their flags, the libraries."""
     compiled, archives, linked = {}, {}, {}
     for words in cmake_commands(scratch, CMAKE_SETS[name]):
         output = words[words.index("-o") + 1] if "-o" in words else ""
@@ -180,7 +188,7 @@ def cmake_build(scratch, name):
         own, words = {}, linked[program]
         for part in [w for at in words for w in archives.get(at, ())] + words:
             source, flags = compiled.get(part, ("", None))
-            if source.endswith(".c"):
+            if source.endswith((".c", ".cc")):
                 (library if part not in words else own)[source] = flags
         programs[program] = own
         link += [w for w in words if w.startswith(("-l", "-Wl,--wrap=")) or
