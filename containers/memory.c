@@ -241,11 +241,13 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return resident_pages * os_page_bytes;
 }
 
-/* Private anonymous memory reads as zeros after this; a bound range stays bound. */
+/* Private anonymous memory reads as zeros after this; a bound range stays bound. The system discards
+ * no memory that the program locked (mlockall): it stays resident, as the program asked. */
 static void discard(void *context, void *memory, size_t size_bytes)
 {
 	(void)context;
-	(void)madvise(memory, size_bytes, MADV_DONTNEED); /* fails only for a wrong range */
+	if (madvise(memory, size_bytes, MADV_DONTNEED) != 0)
+		memset(memory, 0, size_bytes);
 }
 
 static const struct pfs_memory_source hwloc_source = {
