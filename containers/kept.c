@@ -80,13 +80,18 @@ void pfs_kept_or_unmap(struct pfs_container *self, struct pfs_page *page, uint32
 		source->discard(source->context, pfs_page_granules(page),
 				self->shape.granules_bytes);
 	pfs_mutex_lock(&self->keeping);
-	page->limbo_next = self->kept;
-	self->kept = page;
+	page->limbo_next = NULL;
+	*self->kept_end = page;
+	self->kept_end = &page->limbo_next;
 	pfs_mutex_unlock(&self->keeping);
 }
 
-/* Under `keeping`: the kept page of this index, else the last one that was kept. Only one with so
- * many records, because hooks make the arrays of a page for its number of them. */
+/*
+ * Under `keeping`: the kept page of this index, else the first one. Only one with so many records,
+ * because hooks make the arrays of a page for its number of them. A pass keeps pages in the order of
+ * their indices, and growth takes the lowest index: mostly the first page of the list is the right
+ * one.
+ */
 static struct pfs_page *unlink_best(struct pfs_container *self, uint32_t index, uint32_t slot_count)
 {
 	struct pfs_page **best = NULL;
@@ -100,6 +105,8 @@ static struct pfs_page *unlink_best(struct pfs_container *self, uint32_t index, 
 		return NULL;
 	struct pfs_page *page = *best;
 	*best = page->limbo_next;
+	if (self->kept_end == &page->limbo_next)
+		self->kept_end = best;
 	return page;
 }
 

@@ -245,9 +245,9 @@ static void finish(struct pfs_machine *machine, void *context)
 static const struct pfs_case_kind *kind_at(size_t position)
 {
 	const struct pfs_case_kind *const files[] = {
-		pfs_cases_basic,  pfs_cases_reading, pfs_cases_weak, pfs_cases_rings,
-		pfs_cases_words,  pfs_cases_rooms,   pfs_cases_many, pfs_cases_calls,
-		pfs_cases_trades, pfs_cases_depot,   pfs_cases_loops
+		pfs_cases_basic,  pfs_cases_reading, pfs_cases_stale, pfs_cases_weak,
+		pfs_cases_rings,  pfs_cases_words,   pfs_cases_rooms, pfs_cases_many,
+		pfs_cases_calls,  pfs_cases_trades,  pfs_cases_depot, pfs_cases_loops
 	};
 	for (size_t file = 0; file < sizeof(files) / sizeof(files[0]); file++) {
 		for (const struct pfs_case_kind *kind = files[file]; kind->name != NULL; kind++) {

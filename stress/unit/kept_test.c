@@ -160,6 +160,23 @@ static void short_pages(const struct pfs_case *at)
 	arrays_of_a_short_page(at, PFS_GIVE_BACK_ARRAYS);
 }
 
+/* Kept pages have no entry in the process's map, so none is left when their memory is unmapped. */
+static void no_entry_in_the_map(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	void *records[CAPACITY];
+	prepare(&it, at, PFS_GIVE_BACK_MEMORY);
+	pfs_fixture_set_up(&it);
+	pfs_fixture_fill(&it, CAPACITY);
+	memcpy(records, it.records, sizeof(records));
+	empty_and_trim(&it);
+	for (uint32_t i = 0; i < CAPACITY; i++) {
+		PFS_CHECK(pfs_page_map_find(records[i]) == NULL);
+		PFS_CHECK(pfs_container_of(records[i]) == NULL);
+	}
+	pfs_fixture_tear_down(&it);
+}
+
 /* A full page moves. */
 static void another_index(const struct pfs_case *at)
 {
@@ -399,6 +416,7 @@ static void bare_records(const struct pfs_case *at)
 static const struct pfs_test tests[] = {
 	EACH("versions wrap around", versions_wrap_around, RECLAIMS),
 	EACH("arrays of a short page", short_pages, RECLAIMS),
+	EACH("no entry in the map", no_entry_in_the_map, RECLAIMS),
 	EACH("another index", another_index, RECLAIMS),
 	EACH("first touch again", first_touch_again, RECLAIMS),
 	EACH("counts hold no page back", counts_hold_no_page_back, RECLAIMS),
