@@ -69,7 +69,8 @@ enum pfs_memory {
  * the caller runs). unmap must not fail: if the system refuses to unmap, the source must at least
  * release the memory. resident returns the resident bytes of the range. discard releases the memory
  * of a range that stays mapped, begins at a multiple of 4096, and then reads as zeros. Only
- * PFS_GIVE_BACK_MEMORY calls it.
+ * PFS_GIVE_BACK_MEMORY calls it. A thread that reads such a zero must see all that the caller
+ * stored before: madvise does that, a memset does not.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
