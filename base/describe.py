@@ -31,7 +31,7 @@ EXAMPLES = {
                   "pfs-trace cut redis.pfstrace short.pfstrace --from=1000 --events=5000"],
     "pfs-check": ["pfs-check --example > ring.c", "pfs-check ring.c",
                   "pfs-check ring.so --memory=tso --save=failing"]}
-LAYOUTS = "in-record side-by-side bare bare-words"
+LAYOUTS = "in-record side-by-side bare bare-words own-word"
 POLICIES = "$(\"$1\" --list-policies 2>/dev/null | awk '{ print $1 }')"
 SEEN = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }')"
 SCENARIOS = "$(\"$1\" list 2>/dev/null | awk '/^scenarios/ { s = 1; next } s { print $1 }')"

@@ -15,6 +15,7 @@ static const struct {
 	{ "side-by-side", PFS_LAYOUT_SIDE_BY_SIDE, false },
 	{ "bare", PFS_LAYOUT_BARE, false },
 	{ "bare-words", PFS_LAYOUT_BARE, true },
+	{ "own-word", PFS_LAYOUT_OWN_WORD, false },
 };
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))
 
@@ -40,7 +41,8 @@ enum pfs_status pfs_layout_option_read(const char *text, enum pfs_layout *layout
 	}
 	return pfs_say_why(
 		message, PFS_BAD_CONFIG,
-		"--layout '%.40s': choose from in-record, side-by-side, bare, bare-words", text);
+		"--layout '%.40s': choose from in-record, side-by-side, bare, bare-words, own-word",
+		text);
 }
 
 const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words)
@@ -58,5 +60,7 @@ bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t tr
 {
 	if (layout == PFS_LAYOUT_BARE && !bare_words)
 		traits &= ~(uint32_t)PFS_TRAIT_WORDS;
+	if (layout == PFS_LAYOUT_OWN_WORD && (traits & PFS_TRAIT_OWN_WORD) == 0)
+		return false;
 	return (traits & needed) == needed;
 }

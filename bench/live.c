@@ -11,9 +11,12 @@
 
 #include "workload.h"
 
+/* Without the record's own word, which is behind them. */
 static uint32_t record_bytes(const struct pfs_worker *worker)
 {
-	return pfs_container_config(worker->scene->containers[0])->record_size_bytes;
+	const struct pfs_config *config = pfs_container_config(worker->scene->containers[0]);
+	return config->layout == PFS_LAYOUT_OWN_WORD ? config->word_offset
+						     : config->record_size_bytes;
 }
 
 bool pfs_live_prepare(struct pfs_worker *worker)

@@ -297,7 +297,7 @@ const struct pfs_option pfs_options_table[] = {
 		 "first-touch, local, interleave, node:K (default: "
 		 "first-touch)"),
 	PFS_FLAG("layout", "L", layout,
-		 "in-record, side-by-side, bare, bare-words (default: "
+		 "in-record, side-by-side, bare, bare-words, own-word (default: "
 		 "in-record)"),
 	PFS_ON_OFF("full-flags", full_flags, "policy original: use its full flags (default: on)"),
 	PFS_ON_OFF("huge-pages", huge_pages,

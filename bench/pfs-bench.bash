@@ -16,7 +16,7 @@ _pfs_bench_values() {
 	*" --policies") words=$("$1" --list-policies 2>/dev/null | awk '{ print $1 }') ;;
 	*" --workloads") words=$("$1" --list-workloads 2>/dev/null | awk '{ print $1 }') ;;
 	*" --apis") words="inlined public cxx" ;;
-	*" --layout") words="in-record side-by-side bare bare-words" ;;
+	*" --layout") words="in-record side-by-side bare bare-words own-word" ;;
 	*" --placements") words="none compact scatter" ;;
 	*" --memory") words="first-touch local interleave" ;;
 	*" --page-memory") words="fresh touched" ;;

@@ -80,6 +80,7 @@ static struct pfs_container *container_new(const struct pfs_variant *variant,
 	pfs_mutex_init_gated(&self->passing);
 	pfs_mutex_init_gated(&self->roster);
 	pfs_mutex_init_gated(&self->keeping);
+	self->kept_end = &self->kept;
 	pfs_epoch_init(&self->epoch);
 	return self;
 }

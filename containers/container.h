@@ -114,7 +114,8 @@ struct pfs_container {
 	struct pfs_reclaimer *reclaimer; /* background thread or NULL */
 	/* Under `keeping`: see kept.h. */
 	struct pfs_mutex keeping;
-	struct pfs_page *kept; /* given back, with their addresses */
+	struct pfs_page *kept;      /* given back, with their addresses; first in, first out */
+	struct pfs_page **kept_end; /* the link of the last one */
 	/* Under `roster`. */
 	struct pfs_mutex roster;
 	_Atomic(struct pfs_thread *) threads; /* [C5] [C6]; handles live as long as the container */

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate.h"
+#include "memory.h"
+
 static struct pfs_page_view view_of(const struct pfs_page *page)
 {
 	return (struct pfs_page_view){ .records = pfs_page_record(page, 0),
@@ -21,6 +24,9 @@ bool pfs_page_come(struct pfs_page *page)
 	struct pfs_page_view view = view_of(page);
 	bool has_come = hooks->come(hooks->context, &view);
 	page->arrays = view.arrays;
+	/* come may have written them; the first owner may be another thread. */
+	for (uint32_t slot = 0; slot < page->slot_count; slot++)
+		pfs_annotate_release(pfs_page_record(page, slot));
 	return has_come;
 }
 
@@ -30,6 +36,8 @@ void pfs_page_go(struct pfs_page *page)
 	if (hooks == NULL || hooks->go == NULL)
 		return;
 	struct pfs_page_view view = view_of(page);
+	for (uint32_t slot = 0; slot < page->slot_count; slot++)
+		pfs_annotate_acquire(pfs_page_record(page, slot));
 	hooks->go(hooks->context, &view);
 	page->arrays = view.arrays;
 }
@@ -72,24 +80,33 @@ void pfs_kept_or_unmap(struct pfs_container *self, struct pfs_page *page, uint32
 		source->discard(source->context, pfs_page_granules(page),
 				self->shape.granules_bytes);
 	pfs_mutex_lock(&self->keeping);
-	page->limbo_next = self->kept;
-	self->kept = page;
+	page->limbo_next = NULL;
+	*self->kept_end = page;
+	self->kept_end = &page->limbo_next;
 	pfs_mutex_unlock(&self->keeping);
 }
 
-/* Under `keeping`: the kept page of this index, else the last one that was kept. */
-static struct pfs_page *unlink_best(struct pfs_container *self, uint32_t index)
+/*
+ * Under `keeping`: the kept page of this index, else the first one. Only one with so many records,
+ * because hooks make the arrays of a page for its number of them. A pass keeps pages in the order of
+ * their indices, and growth takes the lowest index: mostly the first page of the list is the right
+ * one.
+ */
+static struct pfs_page *unlink_best(struct pfs_container *self, uint32_t index, uint32_t slot_count)
 {
-	struct pfs_page **best = &self->kept;
-	for (struct pfs_page **link = best; *link != NULL; link = &(*link)->limbo_next) {
-		if ((*link)->index == index) {
+	struct pfs_page **best = NULL;
+	for (struct pfs_page **link = &self->kept; *link != NULL; link = &(*link)->limbo_next) {
+		if ((*link)->slot_count == slot_count && (best == NULL || (*link)->index == index))
 			best = link;
+		if ((*link)->index == index)
 			break;
-		}
 	}
+	if (best == NULL)
+		return NULL;
 	struct pfs_page *page = *best;
-	if (page != NULL)
-		*best = page->limbo_next;
+	*best = page->limbo_next;
+	if (self->kept_end == &page->limbo_next)
+		self->kept_end = best;
 	return page;
 }
 
@@ -100,17 +117,26 @@ static uint32_t later_of(uint32_t a, uint32_t b)
 	return b - a < UINT32_MAX / 2 ? b : a;
 }
 
+/* The node of a page that is used again. With first touch its memory comes anew, from where the
+ * caller runs; memory that is bound stays bound. */
+static uint32_t node_again(const struct pfs_container *self, const struct pfs_page *page)
+{
+	bool is_anew = self->config.give_back == PFS_GIVE_BACK_MEMORY &&
+		       self->config.memory == PFS_MEMORY_FIRST_TOUCH;
+	return is_anew ? pfs_memory_caller_node() : page->node;
+}
+
 struct pfs_page *pfs_kept_take(struct pfs_container *self, uint32_t index, uint32_t slot_count)
 {
 	if (self->config.give_back == PFS_GIVE_BACK_ADDRESSES)
 		return NULL;
 	pfs_mutex_lock(&self->keeping);
-	struct pfs_page *page = unlink_best(self, index);
+	struct pfs_page *page = unlink_best(self, index, slot_count);
 	pfs_mutex_unlock(&self->keeping);
 	if (page == NULL)
 		return NULL;
 	void *block = page->block, *arrays = page->arrays;
-	uint32_t node = page->node;
+	uint32_t node = node_again(self, page);
 	uint32_t base = later_of(self->version_bases[index], page->version_base);
 	memset(page, 0, self->shape.apart_bytes);
 	page = pfs_page_make(page, block, &self->shape, self, index, slot_count, base);
@@ -119,19 +145,39 @@ struct pfs_page *pfs_kept_take(struct pfs_container *self, uint32_t index, uint3
 	return page;
 }
 
-uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *page)
+static size_t count_kept(struct pfs_container *self)
 {
-	return self->source->resident(self->source->context, pfs_page_block(page),
-				      self->shape.block_bytes);
-}
-
-uint64_t pfs_kept_resident(struct pfs_container *self)
-{
-	uint64_t sum = 0;
+	size_t count = 0;
 	pfs_mutex_lock(&self->keeping);
 	for (struct pfs_page *page = self->kept; page != NULL; page = page->limbo_next)
-		sum += pfs_container_resident(self, page);
+		count++;
 	pfs_mutex_unlock(&self->keeping);
+	return count;
+}
+
+static size_t copy_kept(struct pfs_container *self, void **blocks, size_t room)
+{
+	size_t count = 0;
+	pfs_mutex_lock(&self->keeping);
+	for (struct pfs_page *page = self->kept; page != NULL && count < room;
+	     page = page->limbo_next)
+		blocks[count++] = pfs_page_block(page);
+	pfs_mutex_unlock(&self->keeping);
+	return count;
+}
+
+/* The system is asked without `keeping`: the calls take long, and a thread that needs a page must
+ * not wait for them. Blocks stay mapped until the container is destroyed. */
+uint64_t pfs_kept_resident(struct pfs_container *self)
+{
+	const struct pfs_memory_source *source = self->source;
+	size_t room = count_kept(self);
+	void **blocks = room != 0 ? malloc(room * sizeof(*blocks)) : NULL;
+	uint64_t sum = 0;
+	size_t count = blocks != NULL ? copy_kept(self, blocks, room) : 0;
+	while (count-- > 0)
+		sum += source->resident(source->context, blocks[count], self->shape.block_bytes);
+	free((void *)blocks);
 	return sum;
 }
 

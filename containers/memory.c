@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "atomic.h"
 #include "gate.h"
 #include "mapped.h"
 #include "message.h"
@@ -241,12 +242,17 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return resident_pages * os_page_bytes;
 }
 
-/* Private anonymous memory reads as zeros after this; a bound range stays bound. */
+/* Private anonymous memory reads as zeros after this; a bound range stays bound. The system discards
+ * no memory that the program locked (mlockall): it stays resident, as the program asked. */
 static void discard(void *context, void *memory, size_t size_bytes)
 {
+	_Atomic(uint64_t) *words = memory;
 	(void)context;
-	if (madvise(memory, size_bytes, MADV_DONTNEED) != 0) /* refused where memory is locked */
-		memset(memory, 0, size_bytes);
+	if (madvise(memory, size_bytes, MADV_DONTNEED) == 0)
+		return;
+	/* [L5] release, pairs with [L6]: the FREE words go before the zeros, as in madvise. */
+	for (size_t i = 0; i < size_bytes / sizeof(*words); i++)
+		pfs_store_release(&words[i], 0);
 }
 
 static const struct pfs_memory_source hwloc_source = {

@@ -43,6 +43,12 @@ static void add_threads(struct pfs_container *self, struct pfs_counts *counts)
 	}
 }
 
+uint64_t pfs_container_resident(struct pfs_container *self, struct pfs_page *page)
+{
+	return self->source->resident(self->source->context, pfs_page_block(page),
+				      self->shape.block_bytes);
+}
+
 /* Under `passing`: only a pass removes or unmaps pages, so none goes while the system is asked
  * about it; a page that comes meanwhile may be missed. Without `growth`: the calls take long, and a
  * thread that needs a page must not wait for them. Includes pages that wait for readers, and one

@@ -30,7 +30,7 @@ _pfs_sim_values() {
 	*" --policy") words=$("$1" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }') ;;
 	*" --policies") words=$("$1" list 2>/dev/null | awk '/^scenarios/ { exit } /^  / { print $1 }') ;;
 	*" --scenario") words=$("$1" list 2>/dev/null | awk '/^scenarios/ { s = 1; next } s { print $1 }') ;;
-	*" --layout") words="in-record side-by-side bare bare-words" ;;
+	*" --layout") words="in-record side-by-side bare bare-words own-word" ;;
 	*" --workload") words=$(pfs-bench --list-workloads 2>/dev/null | awk '{ print $1 }') ;;
 	*" --format") words="text json" ;;
 	*" --placement") words="compact scatter" ;;

@@ -125,8 +125,8 @@ int pfs_stress_options_read(struct pfs_stress_options *self, int argc, char **ar
 		PFS_READ_OPTION("policy", "P", read_policy,
 				"one of --list-policies (random_start)"),
 		PFS_READ_OPTION("layout", "L", read_layout,
-				"in-record, side-by-side, both, bare "
-				"or bare-words (both)"),
+				"in-record, side-by-side, both, bare, "
+				"bare-words or own-word (both)"),
 		PFS_NUMBER_OPTION("threads", "T", &threads, 1, PFS_THREADS_MAX, "1 to 1024 (8)"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0.01, 86400,
 				"for each layout, "

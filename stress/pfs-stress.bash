@@ -12,7 +12,7 @@ _pfs_stress_values() {
 	case "$2 $3" in
 	*" --full-flags") words="on off" ;;
 	*" --policy") words=$("$1" --list-policies 2>/dev/null | awk '{ print $1 }') ;;
-	*" --layout") words="in-record side-by-side bare bare-words both" ;;
+	*" --layout") words="in-record side-by-side bare bare-words own-word both" ;;
 	*" --workload") words="plain optimistic history all" ;;
 	*" --faults") words="memory maximum parked reader wrap all none" ;;
 	*) return 1 ;;

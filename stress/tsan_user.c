@@ -1,7 +1,8 @@
 /*
  * tsan_user.c - a program under ThreadSanitizer, with a library that is not instrumented: records
- * change hands by every call that allocates or frees, and pages come and go. Correct as it is; with
- * an argument it writes a record after it was freed, which must be reported.
+ * change hands by every call that allocates or frees, and pages come and go, with hooks that write
+ * them. Correct as it is; with an argument it writes a record after it was freed, which must be
+ * reported.
  */
 #include <pfslab/variant.h>
 #include <pthread.h>
@@ -76,7 +77,40 @@ static void *run(void *unused)
 	return NULL;
 }
 
-static int play(const char *policy)
+/* The hooks of a page write its records, as their owners do. */
+static void fill_all(const struct pfs_page_view *view)
+{
+	for (uint32_t slot = 0; slot < view->record_count; slot++)
+		fill(view->records + slot * view->stride_bytes, -1);
+}
+
+static bool come(void *unused, struct pfs_page_view *view)
+{
+	(void)unused;
+	fill_all(view);
+	return true;
+}
+
+static void go(void *unused, struct pfs_page_view *view)
+{
+	(void)unused;
+	fill_all(view);
+}
+
+static const struct pfs_page_hooks hooks = { .come = come, .go = go };
+
+/* The words are behind the bytes that are written. */
+static void use_own_words(struct pfs_config *config, const char *policy)
+{
+	bool reclaims = (pfs_variant_traits(pfs_variant_find(policy)) & PFS_TRAIT_RECLAIM) != 0;
+	config->layout = PFS_LAYOUT_OWN_WORD;
+	config->record_size_bytes = 56;
+	config->word_offset = 48;
+	config->give_back = reclaims ? PFS_GIVE_BACK_ARRAYS : PFS_GIVE_BACK_ADDRESSES;
+	config->hooks = &hooks;
+}
+
+static int play(const char *policy, int has_own_words)
 {
 	struct pfs_config config;
 	struct pfs_message message;
@@ -84,6 +118,8 @@ static int play(const char *policy)
 	pfs_config_init(&config);
 	config.page_records = 3; /* so that threads meet */
 	config.page_max = 1;
+	if (has_own_words)
+		use_own_words(&config, policy);
 	if (pfs_container_create(pfs_variant_find(policy), &config, &container, &message) != PFS_OK)
 		return fprintf(stderr, "%s\n", message.text), 2;
 	for (int i = 0; i < THREADS; i++)
@@ -99,8 +135,8 @@ int main(int argc, char **argv)
 	static const char *const policies[] = { "original", "reclaiming", "exact", "magazine" };
 	(void)argv;
 	writes_late = argc > 1;
-	for (int i = 0; i < 4; i++) {
-		int answer = play(policies[i]);
+	for (int i = 0; i < 8; i++) {
+		int answer = play(policies[i % 4], i >= 4);
 		if (answer != 0)
 			return answer;
 	}

@@ -33,7 +33,8 @@ enum pfs_give_back {
 	PFS_GIVE_BACK_MEMORY,    /* its memory; its addresses stay mapped and read as zeros. So a
 				  * reader outside a section finds FREE records, not a fault. The
 				  * next page uses the addresses again, with versions above all
-				  * that its words ever had */
+				  * that its words ever had, and on the node that they are bound
+				  * to. Memory that the program locked is cleared, not given back */
 	PFS_GIVE_BACK_ARRAYS     /* only what the page's hooks give back. The records stay as their
 				  * last owners left them, FREE: for records that point into arrays
 				  * of their page */
@@ -67,7 +68,9 @@ enum pfs_memory {
  * index or PFS_NODE_MIXED; *node_got is the node of the memory (with first touch: the node on which
  * the caller runs). unmap must not fail: if the system refuses to unmap, the source must at least
  * release the memory. resident returns the resident bytes of the range. discard releases the memory
- * of a range that stays mapped and then reads as zeros; only PFS_GIVE_BACK_MEMORY calls it.
+ * of a range that stays mapped, begins at a multiple of 4096, and then reads as zeros. Only
+ * PFS_GIVE_BACK_MEMORY calls it. A thread that reads such a zero must see all that the caller
+ * stored before: madvise does that, a memset does not.
  */
 struct pfs_memory_source {
 	void *(*map)(void *context, size_t size_bytes, enum pfs_memory memory, uint32_t node_wanted,
@@ -92,12 +95,18 @@ struct pfs_page_view {
 
 /*
  * Calls about each page, for arrays that belong to it. Calls about different pages may run at the
- * same time. A hook must not call into the container. Each may be NULL.
+ * same time. Each may be NULL.
+ *
+ * A lock is held meanwhile: by come that of adding pages, by go and end that of reclaim passes, or
+ * that of adding pages if the page was never used. Threads that need a page, and calls of
+ * pfs_reclaim_now, pfs_container_counts and fork, wait for a hook. So a hook must not call into the
+ * container, fork, or wait for a thread that does.
  *
  * come: the page was mapped, and no look-up finds it yet. Its words are set; the other bytes of the
  * records are zero, or with PFS_GIVE_BACK_ARRAYS and addresses that were kept as they were left.
- * come may write all bytes but the words. If it returns false the page does not come, and the
- * allocation that needs it is refused (PFS_NO_MEMORY).
+ * come may write all bytes but the words; bytes that readers outside sections copy, with
+ * pfs_bytes_store. If it returns false the page does not come, and the allocation that needs it is
+ * refused (PFS_NO_MEMORY). view->arrays of kept addresses were made for as many records.
  * go: no record of the page is in use, and no read section can see it.
  * end: its addresses are given up, after go or after a come that returned false; for kept addresses
  * when the container is destroyed.

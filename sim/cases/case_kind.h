@@ -58,6 +58,7 @@ struct pfs_case_kind {
 /* The cases of each file; an entry without a name ends each table. */
 extern const struct pfs_case_kind pfs_cases_basic[];   /* case_kinds.c */
 extern const struct pfs_case_kind pfs_cases_reading[]; /* case_read.c */
+extern const struct pfs_case_kind pfs_cases_stale[];   /* case_stale.c */
 extern const struct pfs_case_kind pfs_cases_weak[];    /* case_weak.c */
 extern const struct pfs_case_kind pfs_cases_rings[];   /* case_rings.c */
 extern const struct pfs_case_kind pfs_cases_words[];   /* case_words.c */

@@ -70,6 +70,8 @@ struct pfs_case {
 	void *kept[PFS_CASE_RECORDS_MAX];       /* records of the set-up */
 	uint32_t kept_count;
 	uint64_t mailbox; /* a record passed between threads; atomic */
+	char *stale;      /* a record that a thread reads without a section */
+	uint32_t newest;  /* the newest version that the set-up made of it */
 	uint32_t visits[PFS_CASE_RECORDS_MAX];
 	/* Of a case that loops. */
 	struct pfs_case_loops {

@@ -82,8 +82,8 @@ int pfs_explore_arguments(struct pfs_search_arguments *self, int argc, char **ar
 		PFS_SWITCH_OPTION("no-full-flags", &no_full_flags, NULL),
 		{ .name = "layout", .value = "L", .kind = PFS_OPTION_READ, .read = read_layout,
 		  .help = "in-record, side-by-side (the words of a page in one array), bare "
-			  "(records without headers), bare-words (and words beside them); default "
-			  "in-record" },
+			  "(records without headers), bare-words (and words beside them), own-word "
+			  "(and the word in the record); default in-record" },
 		PFS_SWITCH_OPTION("owner-fences", &self->owner_fences, "rings of free records "
 				  "without the heavy barrier; check and weaken try both"),
 		PFS_SWITCH_OPTION("real-time", &self->real_time, "tso, views: a free counts from "

@@ -40,10 +40,12 @@ static uint64_t resident(void *unused, void *memory, size_t size_bytes)
 	return pfs_sim_memory_bytes(size_bytes);
 }
 
-/* The library has cleared the words by stores, which are steps. No step reads the other bytes. */
+/* As madvise: every CPU has passed a barrier before the bytes are zeros. So a thread that reads such
+ * a zero sees the words FREE, which the library stored before. */
 static void discard(void *unused, void *memory, size_t size_bytes)
 {
 	(void)unused;
+	pfs_machine_barrier();
 	memset(memory, 0, size_bytes);
 }
 

@@ -47,8 +47,8 @@ RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
 CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "stress": ("pfs-stress", "address_test", "barrier_test", "calls_test", "decay_test",
-                         "fork_ring_test", "pass_test", "read_test", "reclaim_test",
-                         "stopped_test"),
+                         "fork_ring_test", "kept_test", "own_word_test", "pass_test", "read_test",
+                         "reclaim_test", "stopped_test"),
               "malloc": ("malloc_search",), "accounts": ("accounts_search",),
               "profile": ("profile_search",), "owners": ("owners_search",),
               "extents": ("malloc_extents_test",),
