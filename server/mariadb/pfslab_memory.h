@@ -5,8 +5,8 @@
  * Each call first asks here. If the calling thread is making or dropping the arrays of a page, their
  * memory is that of the page's arena: zero-filled, at the address that the array had before.
  */
-#ifndef PFSLAB_MEMORY_H
-#define PFSLAB_MEMORY_H
+#ifndef PFSLAB_SERVER_MEMORY_H
+#define PFSLAB_SERVER_MEMORY_H
 
 #include "pfslab_server.h"
 
