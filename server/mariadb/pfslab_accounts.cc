@@ -89,6 +89,23 @@ void copy(char *to, size_t room, Text from)
 	to[length] = '\0';
 }
 
+/* An account's names as the library takes them; NULL: none. */
+class Names
+{
+      public:
+	Names(Text user, Text host)
+	{
+		copy(user_, sizeof(user_), user);
+		copy(host_, sizeof(host_), host);
+	}
+
+	const char *user() const { return user_[0] != '\0' ? user_ : nullptr; }
+	const char *host() const { return host_[0] != '\0' ? host_ : nullptr; }
+
+      private:
+	char user_[name_bytes], host_[2 * name_bytes];
+};
+
 } // namespace
 
 void accounts_open()
@@ -134,13 +151,19 @@ bool accounts_charge_thread(unsigned key)
 
 pfs_memory_thread *accounts_begin(Text thread, Text user, Text host)
 {
-	char thread_text[name_bytes], user_text[name_bytes], host_text[2 * name_bytes];
-	copy(thread_text, sizeof(thread_text), thread);
-	copy(user_text, sizeof(user_text), user);
-	copy(host_text, sizeof(host_text), host);
-	return pfs_memory_thread_begin(accounts_now(), thread_text,
-				       user.length != 0 ? user_text : nullptr,
-				       host.length != 0 ? host_text : nullptr, true);
+	static const char prefix[] = "thread/"; /* the box has 23 bytes for a name */
+	char name[name_bytes];
+	copy(name, sizeof(name), thread);
+	bool has_prefix = strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+	Names names(user, host);
+	return pfs_memory_thread_begin(accounts_now(), name + (has_prefix ? sizeof(prefix) - 1 : 0),
+				       names.user(), names.host(), true);
+}
+
+bool accounts_move(pfs_memory_thread *life, Text user, Text host)
+{
+	Names names(user, host);
+	return pfs_memory_thread_account(life, names.user(), names.host());
 }
 
 uint32_t accounts_allocated(pfs_memory_thread *life, unsigned key, size_t bytes)

@@ -15,7 +15,8 @@
  * thread frees the block, and with whatever settings. So no row falls below zero, and rows add up.
  *
  *	who allocates                                     who is charged
- *	a thread of the Performance Schema                its life; a life has one account
+ *	a thread of the Performance Schema                its life, which moves to the account of
+ *							  a login with all that it holds
  *	under an instrument with the flag global          the life "server"
  *	a thread without instrumentation                  the life "server"
  *	the Performance Schema, for its own memory        the life "server"
@@ -97,6 +98,8 @@ void accounts_register(const char *category, const char *name, unsigned key, boo
 bool accounts_charge_thread(unsigned key);
 
 pfs_memory_thread *accounts_begin(Text thread, Text user, Text host);
+/* A life gets another account; false: it cannot, and must end. */
+bool accounts_move(pfs_memory_thread *life, Text user, Text host);
 
 /* These return the reference of the note. life NULL: the life "server". */
 uint32_t accounts_allocated(pfs_memory_thread *life, unsigned key, size_t bytes);
@@ -233,7 +236,7 @@ template <class INFO> class Registration
 	unsigned global_flag_;
 };
 
-/* Of those that change the thread's account: what it allocates from here on is of another life. */
+/* Of those that change the thread's account: all that its life holds moves there. */
 template <class THREAD> class Account_change
 {
       public:
@@ -241,7 +244,10 @@ template <class THREAD> class Account_change
 
 	~Account_change()
 	{
-		if (thread_ != nullptr)
+		if (thread_ != nullptr && thread_->m_pfslab_life != nullptr &&
+		    !accounts_move(thread_->m_pfslab_life,
+				   { thread_->m_username, thread_->m_username_length },
+				   { thread_->m_hostname, thread_->m_hostname_length }))
 			life_end(thread_);
 	}
 
