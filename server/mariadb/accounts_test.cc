@@ -315,9 +315,10 @@ void case_server()
 	pfslab::builtin_allocated(name, 4096);
 	pfslab::builtin_freed(name, 4096);
 	expect("global", std::string("EVENT_NAME = '") + name + "'", 4096);
-	/* While its instrument is off in the box, what comes is not counted, and cannot be freed. */
-	CHECK(ask("UPDATE setup_instruments SET ENABLED = 'NO' WHERE NAME = '" +
-		  std::string(name) + "'")
+	/* While its instrument is off in the box, what comes is not counted, and cannot be freed.
+	 */
+	CHECK(ask("UPDATE setup_instruments SET ENABLED = 'NO' WHERE NAME = '" + std::string(name) +
+		  "'")
 		      .size() < 100);
 	pfslab::builtin_allocated(name, 1000000);
 	pfslab::builtin_freed(name, 4096);
@@ -370,6 +371,8 @@ void session(Exchange *exchange, uint64_t *random)
 	current = new_thread();
 	set_account(users[draw(random) % 3], "here");
 	for (int i = 0; i < 300; i++) {
+		if (i % 100 == 99)
+			set_account(users[draw(random) % 3], "there");
 		Block mine = take(draw(random) % 8 != 0 ? key_thread : key_global,
 				  8 * (1 + draw(random) % 100));
 		unsigned key = mine.key;
@@ -417,6 +420,36 @@ void case_threads()
 	expect("by_account", "1 = 1", 0);
 }
 
+/* Whoever reads while a connection changes its user sees its memory once: in one of both accounts.
+ */
+void case_moves()
+{
+	begin();
+	set_account("alice", "here");
+	std::atomic<bool> over{ false };
+	std::thread mover([&over] {
+		current = new_thread();
+		Block block = take(key_thread, 1000);
+		for (int i = 0; !over.load(); i++) {
+			set_account(i % 2 == 0 ? "alice" : "bob", "here");
+			(void)usleep(i % 3 == 0 ? 0 : 1500);
+		}
+		give(block);
+		delete_thread(current);
+	});
+	while (bytes_of("global", per_thread) != "1000")
+		(void)usleep(1000);
+	for (int i = 0; i < 40; i++) {
+		expect("by_account", per_thread, 1000);
+		expect("by_user", per_thread, 1000);
+		expect("global", per_thread, 1000);
+	}
+	over.store(true);
+	mover.join();
+	expect("by_account", "1 = 1", 0);
+	expect_none_below_zero();
+}
+
 /* A killed server's box stays and has the last counts; one that ends leaves none. */
 void case_killed()
 {
@@ -451,7 +484,8 @@ const struct {
 	const char *name;
 	void (*run)();
 } cases[] = { { "account", case_account }, { "others", case_others },   { "server", case_server },
-	      { "off", case_off },         { "threads", case_threads }, { "killed", case_killed } };
+	      { "off", case_off },         { "threads", case_threads }, { "moves", case_moves },
+	      { "killed", case_killed } };
 
 } // namespace
 

@@ -18,10 +18,10 @@ std::atomic<pfs_books *> accounts_books{ nullptr };
 namespace
 {
 
-constexpr unsigned key_max = 4096;     /* the server allows 1,024 */
-constexpr size_t builtin_max = 128;    /* it has about 70 */
-constexpr size_t name_bytes = 128;     /* of the library, as it cuts */
-constexpr uint32_t instruments = 400;  /* the server's default of 320, and its own */
+constexpr unsigned key_max = 4096;    /* the server allows 1,024 */
+constexpr size_t builtin_max = 128;   /* it has about 70 */
+constexpr size_t name_bytes = 128;    /* of the library, as it cuts */
+constexpr uint32_t instruments = 400; /* the server's default of 320, and its own */
 constexpr uint32_t is_global_bit = 1;
 
 /* By the server's key: the library's, times two, and is_global_bit. 0: not registered. */
@@ -30,7 +30,7 @@ std::atomic<uint32_t> keys[key_max];
 struct Builtin {
 	const char *name;
 	pfs_memory_key key;
-	uint32_t reference;   /* the same for all blocks: the cell of the life "server" */
+	uint32_t reference;     /* the same for all blocks: the cell of the life "server" */
 	uint64_t blocks, bytes; /* that are counted */
 };
 
@@ -99,8 +99,14 @@ class Names
 		copy(host_, sizeof(host_), host);
 	}
 
-	const char *user() const { return user_[0] != '\0' ? user_ : nullptr; }
-	const char *host() const { return host_[0] != '\0' ? host_ : nullptr; }
+	const char *user() const
+	{
+		return user_[0] != '\0' ? user_ : nullptr;
+	}
+	const char *host() const
+	{
+		return host_[0] != '\0' ? host_ : nullptr;
+	}
 
       private:
 	char user_[name_bytes], host_[2 * name_bytes];

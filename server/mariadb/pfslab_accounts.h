@@ -118,10 +118,10 @@ void builtin_freed(const char *name, size_t bytes);
 template <class THREAD> pfs_memory_thread *life_of(THREAD *thread)
 {
 	if (thread->m_pfslab_life == nullptr)
-		thread->m_pfslab_life = accounts_begin(
-			{ thread->m_class->m_name, thread->m_class->m_name_length },
-			{ thread->m_username, thread->m_username_length },
-			{ thread->m_hostname, thread->m_hostname_length });
+		thread->m_pfslab_life =
+			accounts_begin({ thread->m_class->m_name, thread->m_class->m_name_length },
+				       { thread->m_username, thread->m_username_length },
+				       { thread->m_hostname, thread->m_hostname_length });
 	return thread->m_pfslab_life;
 }
 
@@ -132,14 +132,15 @@ template <class THREAD> void life_end(THREAD *thread)
 	pfs_memory_thread_end(life);
 }
 
-/* ---- hooks: an object at the begin of the server's function, which works when that returns ---- */
+/* ---- hooks: an object at the begin of the server's function, which works when that returns ----
+ */
 
 /* Of the function that reports an allocation. */
 template <class THREAD, class OWNER> class Allocation
 {
       public:
 	Allocation(THREAD *thread, unsigned key, size_t bytes, OWNER **owner)
-		: thread_(thread), key_(key), bytes_(bytes), owner_(owner)
+	    : thread_(thread), key_(key), bytes_(bytes), owner_(owner)
 	{
 	}
 
@@ -148,8 +149,8 @@ template <class THREAD, class OWNER> class Allocation
 		if (accounts_now() == nullptr)
 			return;
 		bool is_own = thread_ != nullptr && accounts_charge_thread(key_);
-		uint32_t reference =
-			accounts_allocated(is_own ? life_of(thread_) : nullptr, key_, bytes_);
+		uint32_t reference = accounts_allocated(is_own ? life_of(thread_) : nullptr, key_,
+							bytes_);
 		*owner_ = store_word<OWNER>(word_of(*owner_, reference));
 	}
 
@@ -168,7 +169,7 @@ template <class THREAD, class OWNER> class Transfer
 {
       public:
 	Transfer(THREAD *thread, unsigned key, size_t before, size_t after, OWNER **owner)
-		: thread_(thread), key_(key), before_(before), after_(after), owner_(owner)
+	    : thread_(thread), key_(key), before_(before), after_(after), owner_(owner)
 	{
 		if (accounts_now() == nullptr)
 			return;
@@ -214,7 +215,7 @@ template <class INFO> class Registration
 {
       public:
 	Registration(const char *category, INFO *info, int count, unsigned global_flag)
-		: category_(category), info_(info), count_(count), global_flag_(global_flag)
+	    : category_(category), info_(info), count_(count), global_flag_(global_flag)
 	{
 		accounts_open();
 	}
@@ -222,8 +223,9 @@ template <class INFO> class Registration
 	~Registration()
 	{
 		for (int i = 0; accounts_now() != nullptr && i < count_; i++)
-			accounts_register(category_, info_[i].m_name, *info_[i].m_key,
-					  (static_cast<unsigned>(info_[i].m_flags) & global_flag_) != 0);
+			accounts_register(
+				category_, info_[i].m_name, *info_[i].m_key,
+				(static_cast<unsigned>(info_[i].m_flags) & global_flag_) != 0);
 	}
 
 	Registration(const Registration &) = delete;
