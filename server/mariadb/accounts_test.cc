@@ -143,7 +143,7 @@ Thread *new_thread()
 
 /* ---- blocks ---- */
 
-unsigned key_thread, key_global;
+unsigned key_thread, key_global, key_other;
 
 struct Block {
 	Opaque *owner;
@@ -226,9 +226,10 @@ const char of_server[] = "EVENT_NAME = 'memory/sql/TABLE_SHARE::mem_root'";
 void begin()
 {
 	static Info infos[] = { { &key_thread, "thd::main_mem_root", 0 },
-				{ &key_global, "TABLE_SHARE::mem_root", flag_global } };
+				{ &key_global, "TABLE_SHARE::mem_root", flag_global },
+				{ &key_other, "String::value", 0 } };
 	pfslab::accounts_on = 1;
-	register_memory("sql", infos, 2);
+	register_memory("sql", infos, 3);
 	CHECK(pfslab::accounts_now() != nullptr);
 	box = pfs_memory_path(pfslab::accounts_now());
 	current = new_thread();
@@ -437,6 +438,16 @@ void case_moves()
 		give(block);
 		delete_thread(current);
 	});
+	/* Lives that end in one of both accounts make readers read that one again. */
+	std::thread sessions([&over] {
+		while (!over.load()) {
+			current = new_thread();
+			set_account("alice", "here");
+			give(take(key_other, 10));
+			delete_thread(current);
+			(void)usleep(50);
+		}
+	});
 	while (bytes_of("global", per_thread) != "1000")
 		(void)usleep(1000);
 	for (int i = 0; i < 40; i++) {
@@ -446,6 +457,7 @@ void case_moves()
 	}
 	over.store(true);
 	mover.join();
+	sessions.join();
 	expect("by_account", "1 = 1", 0);
 	expect_none_below_zero();
 }

@@ -263,10 +263,17 @@ static void case_moves(const char *rule)
 	struct pfs_cell *cell = one->all_cells[1];
 	struct pfs_party *before = one->account;
 	truncate_table(PFS_TABLE_ACCOUNT);
+	uint64_t moves_before = pfs_load_relaxed(&before->record->moves); /* relaxed: alone */
 	bool moved = pfs_memory_thread_account(one, "u", "h");
 	if (!moved || one->account == before || cell->account != one->account->reference ||
 	    before->lives != 0 || before->record->current_connections != 0) {
 		printf("the life did not move\n");
+		faults++;
+	}
+	/* So that readers read the cells of both again. */
+	if (pfs_load_relaxed(&before->record->moves) != moves_before + 2 || /* relaxed: alone */
+	    pfs_load_relaxed(&one->account->record->moves) != 2) {          /* relaxed: alone */
+		printf("readers are not told of the move\n");
 		faults++;
 	}
 	expect_marks("in use since TRUNCATE", cell, PFS_TABLE_ACCOUNT, 0, 100);
