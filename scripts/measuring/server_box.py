@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""server_box.py - kill MariaDB during a storm; compare its box with the tables it had a second before.
+"""server_box.py - MariaDB's own tables of memory compared with its box: after a storm, and when it was
+killed during another one.
 
 usage: server_box.py MARIADBD SCRIPTS PFS_MEM [CONNECTIONS [OPTION...]]
 MARIADBD is a server with the adapter of server/mariadb, SCRIPTS the folder of its SQL scripts
 (mysql_system_tables.sql), PFS_MEM the program. The server gets the OPTIONs, too. The result is JSON
-on stdout. Exit 0: measured. 1: the server or a client failed. 2: bad usage.
+on stdout: after, what compare_after_storm returns, and kill, what kill_during_storm does. Exit 0: measured. 1: the server or a client failed. 2: bad usage.
 """
 
 import glob
@@ -49,8 +50,8 @@ def table_of(which):
 
 
 class Server:
-    """A server that this script starts. kill_during_storm needs: pid, socket, boxes (the folder of
-    its box) and rows(statement)."""
+    """A server that this script starts. The two measurements need: pid, boxes (the folder of its box)
+    and rows(statement, user)."""
 
     def __init__(self, binary, scripts, folder, options):
         self.socket, self.boxes = os.path.join(folder, "s"), os.path.join(folder, "boxes")
@@ -81,9 +82,9 @@ class Server:
                 raise Failed(f"the server does not start: see {folder}/log")
             time.sleep(0.05)
 
-    def rows(self, statement):
+    def rows(self, statement, user="root"):
         """The rows of an answer, each a list of texts."""
-        answer = output(["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-N", "-B",
+        answer = output(["mariadb", "--no-defaults", "-S", self.socket, "-u", user, "-N", "-B",
                          "performance_schema", "-e", statement])
         return [line.split("\t") for line in answer.splitlines()]
 
@@ -106,10 +107,19 @@ class Box:
         return [list(row.values()) for row in json.loads(answer)]
 
 
+def box_of(server, pfs_mem):
+    """The box that a server has in its folder."""
+    found = glob.glob(os.path.join(server.boxes, f"{server.pid}-*.box"))
+    if not found:
+        raise Failed(f"{server.boxes}: no box of the server; was it built with the adapter?")
+    return Box(pfs_mem, found[0])
+
+
 class Slaps:
     """A storm of mariadb-slap, one for each user."""
 
     def __init__(self, server, connections):
+        self.server = server
         counts = [max(1, round(share * connections)) for _, share, _ in USERS]
         self.connections = sum(counts)
         self.processes = [subprocess.Popen(
@@ -119,17 +129,17 @@ class Slaps:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for count, (user, _, query) in zip(counts, USERS)]
 
-    def rise(self, server):
+    def rise(self):
         """Wait until all are there."""
         end = time.monotonic() + WAIT_S
-        while int(server.rows("show global status like 'Threads_connected'")[0][1]) \
+        while int(self.server.rows("show global status like 'Threads_connected'")[0][1]) \
                 < self.connections:
             if time.monotonic() > end:
                 raise Failed("the storm does not rise")
             time.sleep(0.2)
 
     def end(self):
-        """The clients of a server that is gone."""
+        """No client stays."""
         for process in self.processes:
             process.kill()
             process.wait()
@@ -162,28 +172,64 @@ def totals(source):
     return found
 
 
+def below_zero(source):
+    """The rows below zero, of accounts and of all."""
+    found = []
+    for which, who in (("account", "ifnull(USER, '')"), ("global", "''")):
+        found += [{"table": which, "user": user, "name": name, "bytes": int(number)}
+                  for user, name, number in source.rows(
+                      f"SELECT {who}, EVENT_NAME, {BYTES} FROM {table_of(which)} WHERE {BYTES} < 0 "
+                      "OR CURRENT_COUNT_USED < 0 ORDER BY 3")]
+    return found
+
+
+def too_much(source):
+    """Instruments of which the accounts have more than all together: (how many, bytes)."""
+    both = {}
+    for which in ("account", "global"):
+        both[which] = {name: int(number) for name, number in source.rows(
+            f"SELECT EVENT_NAME, sum({BYTES}) FROM {table_of(which)} GROUP BY EVENT_NAME")}
+    more = [number - both["global"].get(name, 0) for name, number in both["account"].items()
+            if number > both["global"].get(name, 0)]
+    return {"instruments": len(more), "bytes": sum(more)}
+
+
 def resident_bytes(pid):
     """What the process holds."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
 
 
+def sums_of(in_tables):
+    """{table: bytes} of totals()."""
+    return {which: total for which, (total, _) in in_tables.items()}
+
+
+def compare_after_storm(server, pfs_mem, storm):
+    """Both at the same moment: a storm is over, and another user has flushed the tables."""
+    storm.rise()
+    time.sleep(1)
+    storm.end()
+    time.sleep(2)
+    server.rows("flush tables", "admin")
+    time.sleep(1)
+    return {name: {"sums": sums_of(totals(source)), "below_zero": below_zero(source),
+                   "too_much": too_much(source), "accounts": accounts(source)}
+            for name, source in (("server", server), ("box", box_of(server, pfs_mem)))}
+
+
 def kill_during_storm(server, pfs_mem, storm):
-    """The server's tables, and a second later its box, after kill -9. storm.rise(server) returns
-    when the storm is there."""
-    storm.rise(server)
-    at = time.time()
+    """The server's tables, and a second later its box, after kill -9. storm.rise() returns when its
+    storm.connections are there."""
+    storm.rise()
+    at, box = time.time(), box_of(server, pfs_mem)
     in_server, rows, people = totals(server), largest(server), accounts(server)
     rss = resident_bytes(server.pid)
-    path = glob.glob(os.path.join(server.boxes, f"{server.pid}-*.box"))
-    if not path:
-        raise Failed(f"{server.boxes}: no box of the server; was it built with the adapter?")
     time.sleep(max(0.0, at + BEFORE_S - time.time()))
     os.kill(server.pid, signal.SIGKILL)
     killed = time.time()
     if hasattr(server, "process"):
         server.process.wait()
-    box = Box(pfs_mem, path[0])
     in_box, box_rows = totals(box), largest(box)
     names = {row["name"] for row in box_rows}
     return {
@@ -192,14 +238,13 @@ def kill_during_storm(server, pfs_mem, storm):
         "accounts": accounts(box),
         "below_zero_server": sum(below for _, below in in_server.values()),
         "below_zero_box": sum(below for _, below in in_box.values()),
-        "sums_server": {which: total for which, (total, _) in in_server.items()},
-        "sums_box": {which: total for which, (total, _) in in_box.items()},
+        "sums_server": sums_of(in_server), "sums_box": sums_of(in_box),
         "total_server": in_server["global"][0], "total_box": in_box["global"][0], "rss": rss,
         "missing": [row for row in rows if row["name"] not in names],
         "lost": {name: int(number) for name, number in box.rows(
             "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM global_status WHERE VARIABLE_NAME LIKE "
             "'%lost%'") if int(number)},
-        "top": output([pfs_mem, "top", path[0], "--once"]).splitlines()[:12],
+        "top": output([pfs_mem, "top", box.path, "--once"]).splitlines()[:12],
     }
 
 
@@ -212,8 +257,12 @@ def main(words):
     server = storm = None
     try:
         server = Server(words[0], words[1], folder, words[4:])
-        storm = Slaps(server, int(words[3]) if len(words) > 3 else 300)
-        print(json.dumps(kill_during_storm(server, words[2], storm), indent=1))
+        connections = int(words[3]) if len(words) > 3 else 300
+        storm = Slaps(server, connections)
+        after = compare_after_storm(server, words[2], storm)
+        storm = Slaps(server, connections)
+        print(json.dumps({"after": after, "kill": kill_during_storm(server, words[2], storm)},
+                         indent=1))
     except Failed as error:
         print(f"server_box.py: {error}", file=sys.stderr)
         return 1
