@@ -14,8 +14,8 @@ static bool has_cells(struct pfs_memory_thread *thread, struct pfs_party *to)
 	return true;
 }
 
-/* Both are on their own 8 bytes, as pfs_bytes_store needs them. The next one of an ended life is 0
- * until then. */
+/* account, user, host and next, which is 0 until the life has ended: whole words of 8 bytes, as
+ * pfs_bytes_store needs them. */
 static void write_parents(struct pfs_memory_thread *thread, struct pfs_cell *cell)
 {
 	const uint32_t words[4] = { thread->account->reference,

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""server_box.py - MariaDB's own tables of memory compared with its box: after a storm, and when it was
-killed during another one.
+"""server_box.py - MariaDB's own tables of memory compared with its box: after a storm, and a second
+before it was killed during another one.
 
 usage: server_box.py MARIADBD SCRIPTS PFS_MEM [CONNECTIONS [OPTION...]]
 MARIADBD is a server with the adapter of server/mariadb, SCRIPTS the folder of its SQL scripts
 (mysql_system_tables.sql), PFS_MEM the program. The server gets the OPTIONs, too. The result is JSON
-on stdout: after, what compare_after_storm returns, and kill, what kill_during_storm does. Exit 0: measured. 1: the server or a client failed. 2: bad usage.
+on stdout: after is what compare_after_storm returns, kill what kill_during_storm does.
+Exit 0: measured. 1: the server or a client failed. 2: bad usage.
 """
 
 import glob
@@ -50,8 +51,8 @@ def table_of(which):
 
 
 class Server:
-    """A server that this script starts. The two measurements need: pid, boxes (the folder of its box)
-    and rows(statement, user)."""
+    """A server that this script starts. The two measurements need: pid, boxes (the folder of its
+    box) and rows(statement, user)."""
 
     def __init__(self, binary, scripts, folder, options):
         self.socket, self.boxes = os.path.join(folder, "s"), os.path.join(folder, "boxes")
@@ -251,8 +252,9 @@ def kill_during_storm(server, pfs_mem, storm):
 def main(words):
     """See above."""
     if len(words) < 3 or words[0] in ("-h", "--help"):
-        print(__doc__, file=sys.stdout if words[:1] and words[0][:2] in ("-h", "--") else sys.stderr)
-        return 0 if words[:1] and words[0] in ("-h", "--help") else 2
+        is_asked = words[:1] in (["-h"], ["--help"])
+        print(__doc__, file=sys.stdout if is_asked else sys.stderr)
+        return 0 if is_asked else 2
     folder = tempfile.mkdtemp()
     server = storm = None
     try:
