@@ -125,6 +125,17 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 void pfs_memory_thread_end(struct pfs_memory_thread *thread);
 
 /*
+ * pfs_memory_thread_account - set for whom a life works from here on, as when a connection logs in.
+ * All that the life holds and has counted moves from its account to the new one. NULL: no one.
+ *
+ * Returns   true; false: the life is NULL or has no account, or there is no memory for the new one,
+ *           and nothing has changed. Another life can then begin instead.
+ * Progress  blocking. Usage of the new account may exceed a limit, as by pfs_memory_claimed.
+ */
+bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *user,
+			       const char *host);
+
+/*
  * Limits. There can be a limit on usage for the program, for each thread, account or user, and for
  * an account or user by name. Usage is the sum of CURRENT_NUMBER_OF_BYTES_USED over all
  * instruments. An allocation that would exceed a limit fails as if there were no memory. (MySQL has

@@ -110,6 +110,24 @@ void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint64_t byte
 	set_traps(cell, foreign_count, foreign_bytes);
 }
 
+/* Threads' own marks stay. Above them, LOW is 0, because the account did without the cell before;
+ * and after a TRUNCATE without an allocation, HIGH begins with what is in use now. */
+void pfs_marks_move(struct pfs_books *self, struct pfs_cell *cell)
+{
+	struct pfs_cell_sums sums = pfs_cell_read(cell);
+	for (uint32_t table = PFS_TABLE_THREAD + 1; table < PFS_TABLES; table++) {
+		struct pfs_marks *marks = &cell->marks[table];
+		uint32_t epoch = pfs_marks_epoch(self, table);
+		if (pfs_load_relaxed(&cell->epochs[table]) != epoch) { /* relaxed: own */
+			pfs_mark_set(&marks->high_count, sums.allocs - sums.frees);
+			pfs_mark_set(&marks->high_bytes, sums.alloc_bytes - sums.free_bytes);
+			pfs_store_relaxed(&cell->epochs[table], epoch); /* relaxed: a guess */
+		}
+		pfs_mark_set(&marks->low_count, 0);
+		pfs_mark_set(&marks->low_bytes, 0);
+	}
+}
+
 /* Saves the sum of the parts' high marks, including lives that ended since the last tick. */
 static void party_tick(struct pfs_books *self, struct pfs_party *party)
 {

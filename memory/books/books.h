@@ -9,6 +9,9 @@
 /* Ends a thread's life, under the desk; the caller frees the thread. */
 void pfs_life_end(struct pfs_memory_thread *thread);
 
+/* Adds by, 1 or -1, to the connections of the life's account, user and host. Under the desk. */
+void pfs_life_connect(struct pfs_memory_thread *thread, uint32_t by);
+
 /* Starts and stops the ticker thread. */
 void pfs_ticker_start(struct pfs_books *self);
 void pfs_ticker_end(struct pfs_books *self);

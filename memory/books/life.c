@@ -43,7 +43,7 @@ static void connect_to(struct pfs_party *party, uint32_t by)
 	record->total_connections += by == 1;
 }
 
-static void connect_all(struct pfs_memory_thread *thread, uint32_t by)
+void pfs_life_connect(struct pfs_memory_thread *thread, uint32_t by)
 {
 	connect_to(thread->account, by);
 	connect_to(thread->user, by);
@@ -138,7 +138,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 	find_parents(thread, user, host);
 	bool is_there = write_record(thread, name);
 	if (is_there) {
-		connect_all(thread, 1);
+		pfs_life_connect(thread, 1);
 		enlist(thread);
 	}
 	pfs_desk_close(memory);
@@ -157,7 +157,7 @@ void pfs_life_end(struct pfs_memory_thread *thread)
 			self->rule->end(self, thread, thread->all_cells[key]);
 	pfs_profile_thread_end(thread);
 	give_records(thread);
-	connect_all(thread, UINT32_MAX);
+	pfs_life_connect(thread, UINT32_MAX);
 	unlist(thread);
 }
 

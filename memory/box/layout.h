@@ -272,7 +272,7 @@ struct pfs_cell {
 	/* Cache line written by any thread. */
 	alignas(PFS_LINE) _Atomic(uint64_t) word; /* foreign frees, or K - blocks left */
 	_Atomic(uint64_t) foreign_bytes;
-	/* Written once, except owner. */
+	/* Written once, except owner; and the three below if the life gets another account. */
 	alignas(PFS_LINE) _Atomic(uint32_t) owner; /* the thread's reference; 0: has ended */
 	uint32_t level;                            /* enum pfs_cell_level */
 	uint32_t instrument;                       /* reference */

@@ -15,7 +15,7 @@ import shutil
 import sys
 
 FILES = {
-    "storage/perfschema": ["pfslab_container.h", "pfslab_memory.h", "pfslab_names.h",
+    "storage/perfschema": ["pfslab_accounts.cc", "pfslab_accounts.h", "pfslab_container.h", "pfslab_memory.h", "pfslab_names.h",
                            "pfslab_server.cc", "pfslab_server.h", "pfslab_status.cc",
                            "pfslab_status.h"],
     "sql": ["pfslab_option.inc"],
@@ -49,16 +49,51 @@ EDITS = [
      r"MYSQL_ADD_PLUGIN\(perfschema \$\{PERFSCHEMA_SOURCES\}",
      "SET(PFSLAB_SOURCE \"@PFSLAB@\" CACHE PATH \"\")\n"
      "INCLUDE_DIRECTORIES(${PFSLAB_SOURCE}/include)\n"
-     "LIST(APPEND PERFSCHEMA_SOURCES pfslab_server.cc pfslab_status.cc)\n\\g<0>"),
+     "LIST(APPEND PERFSCHEMA_SOURCES pfslab_accounts.cc pfslab_server.cc pfslab_status.cc)\n"
+     "\\g<0>"),
     ("storage/perfschema/CMakeLists.txt",
      r"IF \(TARGET perfschema\)\n",
-     "\\g<0>  TARGET_LINK_LIBRARIES(perfschema ${PFSLAB_LIBRARY})\n"),
+     # The accounts' library lies beside the containers'.
+     "\\g<0>  STRING(REPLACE libpfslab libpfsaccounts PFSLAB_ACCOUNTS \"${PFSLAB_LIBRARY}\")\n"
+     "  TARGET_LINK_LIBRARIES(perfschema ${PFSLAB_LIBRARY} ${PFSLAB_ACCOUNTS})\n"),
 ]
 # Calls of the storage engine that read records of containers, one row or one statement at a time.
 READERS = ["rnd_next", "rnd_pos", "update_row", "delete_row", "delete_all_rows"]
 EDITS += [("storage/perfschema/ha_perfschema.cc",
            r"(?<=\n)int ha_perfschema::" + name + r"\([^)]*\)\n\{\n",
            "\\g<0>  pfslab::Read_scope pfslab_scope;\n") for name in READERS]
+
+# The accounts: the server's calls for memory, threads and accounts (pfslab_accounts.h).
+EDITS += [
+    ("storage/perfschema/pfs_instr.h",
+     r"struct PFS_ALIGNED PFS_thread : PFS_connection_slice\n\{\n",
+     '#include "pfslab_accounts.h"\n\\g<0>  struct pfs_memory_thread *m_pfslab_life;\n'),
+    ("storage/perfschema/pfs_instr.cc",
+     r"\nvoid destroy_thread\([^)]*\)\n\{\n",
+     "\\g<0>  pfslab::life_end(pfs);\n"),
+    ("storage/perfschema/pfs_builtin_memory.h",
+     r'#include "pfs_instr_class.h"\n',
+     '\\g<0>#include "pfslab_accounts.h"\n'),
+]
+EDITS += [("storage/perfschema/pfs_builtin_memory.h",
+           r"\n  inline void count_" + name + r"\(size_t size\)\n  \{\n",
+           "\\g<0>    pfslab::builtin_" + hook + "(m_class.m_name, size);\n")
+          for name, hook in (("alloc", "allocated"), ("free", "freed"))]
+CALLS = {
+    "memory_alloc": "Allocation<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, size, owner)",
+    "memory_realloc": "Transfer<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, old_size, "
+                      "new_size, owner)",
+    "memory_claim": "Transfer<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, size, size, "
+                    "owner)",
+    "memory_free": "freed(PFSLAB_THREAD, size, owner)",
+    "register_memory": "Registration<PSI_memory_info_v1> pfslab_hook(category, info, count, "
+                       "PSI_FLAG_GLOBAL)",
+    "set_thread_user": "Account_change<PFS_thread> pfslab_hook(PFSLAB_THREAD)",
+    "set_thread_account": "Account_change<PFS_thread> pfslab_hook(PFSLAB_THREAD)",
+}
+EDITS += [("storage/perfschema/pfs.cc",
+           r"\n\w+ pfs_" + name + r"_v1\([^)]*\)\n\{\n",
+           "\\g<0>  pfslab::" + hook + ";\n") for name, hook in CALLS.items()]
 
 
 def edited(text, pattern, replacement, pfslab):

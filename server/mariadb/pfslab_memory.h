@@ -5,8 +5,8 @@
  * Each call first asks here. If the calling thread makes or drops the arrays of a page, the memory
  * is the page's arena's: zero-filled, at the address that the array had before.
  */
-#ifndef PFSLAB_MEMORY_H
-#define PFSLAB_MEMORY_H
+#ifndef PFSLAB_SERVER_MEMORY_H
+#define PFSLAB_SERVER_MEMORY_H
 
 #include "pfslab_server.h"
 

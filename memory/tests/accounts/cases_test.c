@@ -282,6 +282,55 @@ static void case_marks(const char *rule)
 	pfs_memory_close(books);
 }
 
+/* A login: all that the life has moves to the account, and later to another one. */
+static void case_moves(const char *rule)
+{
+	open_books(rule, 16);
+	struct pfs_memory_thread *one = pfs_memory_thread_begin(books, "a", NULL, NULL, true);
+	struct pfs_memory_note kept = pfs_memory_allocated(one, key, 100);
+	pfs_memory_freed(books, one, pfs_memory_allocated(one, key, 900), 900);
+	struct pfs_cell *cell = one->all_cells[1];
+	struct pfs_party *before = one->account;
+	truncate_table(PFS_TABLE_ACCOUNT);
+	uint64_t moves_before = pfs_load_relaxed(&before->record->moves); /* relaxed: alone */
+	bool moved = pfs_memory_thread_account(one, "u", "h");
+	if (!moved || one->account == before || cell->account != one->account->reference ||
+	    before->lives != 0 || before->record->current_connections != 0) {
+		printf("the life did not move\n");
+		faults++;
+	}
+	/* So that readers read the cells of both again. */
+	if (pfs_load_relaxed(&before->record->moves) != moves_before + 2 || /* relaxed: alone */
+	    pfs_load_relaxed(&one->account->record->moves) != 2) {          /* relaxed: alone */
+		printf("readers are not told of the move\n");
+		faults++;
+	}
+	expect_marks("in use since TRUNCATE", cell, PFS_TABLE_ACCOUNT, 0, 100);
+	expect_marks("without TRUNCATE", cell, PFS_TABLE_USER, 0, 1000);
+	expect_marks("the account that it left", before->cells[0], PFS_TABLE_USER, 0, 1000);
+	truncate_table(PFS_TABLE_ACCOUNT);
+	struct pfs_memory_note late = pfs_memory_allocated(one, key, 50);
+	expect_marks("an allocation since TRUNCATE", cell, PFS_TABLE_ACCOUNT, 100, 150);
+	(void)pfs_memory_thread_account(one, "v", "h");
+	expect_marks("in the next account", cell, PFS_TABLE_ACCOUNT, 0, 150);
+	expect_marks("of the thread", cell, PFS_TABLE_THREAD, 0, 1000);
+	pfs_memory_freed(books, one, late, 50);
+	pfs_memory_freed(books, one, kept, 100);
+	pfs_memory_thread_end(one);
+	expect("account", PFS_CELL_OF_ACCOUNT, 3, 3, 0);
+	pfs_desk_open(books);
+	(void)pfs_parties_purge(books);
+	bool none_left = books->lists[0] == NULL && books->lists[1] == NULL &&
+			 books->lists[2] == NULL;
+	pfs_desk_close(books);
+	if (!none_left) {
+		printf("an account has lives that ended\n");
+		faults++;
+	}
+	expect("global", PFS_CELL_OF_GLOBAL, 3, 3, 0);
+	pfs_memory_close(books);
+}
+
 /* A counted block is counted when it is freed; an uncounted one is not. */
 static void case_enabled(const char *rule)
 {
@@ -314,6 +363,7 @@ static const struct {
 	{ "below_zero", case_below_zero },
 	{ "reused", case_reused },
 	{ "marks", case_marks },
+	{ "moves", case_moves },
 	{ "enabled", case_enabled },
 };
 

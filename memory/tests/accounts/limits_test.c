@@ -2,7 +2,8 @@
  * limits_test.c - limits of threads, accounts, users and the program, set by calls, by text and
  * from outside: what is refused and what is not. Racing threads never exceed a limit.
  *
- * usage: accounts_limits_test scopes|resize|text|late|fork|box FOLDER|threads N OPERATIONS SEED
+ * usage: accounts_limits_test scopes|resize|text|late|moves|fork|box FOLDER
+ *        accounts_limits_test threads N OPERATIONS SEED
  * Exit 0: passed. 1: failed; a line says where.
  */
 #include <errno.h>
@@ -91,6 +92,28 @@ static void scopes(void)
 	CHECK(pfs_memory_limit(books, PFS_MEMORY_PROGRAM, "a", NULL, 1, NULL) == PFS_BAD_CONFIG);
 	CHECK(pfs_memory_limit(books, 7, NULL, NULL, 1, NULL) == PFS_BAD_CONFIG);
 	CHECK(pfs_memory_limit(books, PFS_MEMORY_USER, "a", "x", 1, NULL) == PFS_BAD_CONFIG);
+}
+
+/* What a life brings into an account counts there, and no longer where it was. */
+static void moves(void)
+{
+	struct pfs_memory_thread *one = begin(NULL, NULL), *two = begin("a", "x");
+	limit(PFS_MEMORY_EACH_ACCOUNT, NULL, NULL, 1000);
+	CHECK(room(two, 5000) == 1000 && room(one, 5000) == 1000);
+	struct pfs_memory_note note = pfs_memory_allocated(one, key, 600);
+	CHECK(room(one, 5000) == 400);
+	CHECK(pfs_memory_thread_account(one, "a", "x"));
+	CHECK(room(two, 5000) == 400 && room(one, 5000) == 400);
+	limit(PFS_MEMORY_ACCOUNT, "b", "x", 700);
+	CHECK(pfs_memory_thread_account(one, "b", "x"));
+	CHECK(room(two, 5000) == 1000 && room(one, 5000) == 100);
+	limit(PFS_MEMORY_ACCOUNT, "c", "x", 500);
+	CHECK(pfs_memory_thread_account(one, "c", "x")); /* above the limit */
+	CHECK(room(one, 5000) == 0);
+	pfs_memory_freed(books, two, note, 600);
+	CHECK(room(one, 5000) == 500);
+	pfs_memory_thread_end(one);
+	pfs_memory_thread_end(two);
 }
 
 static void resize(void)
@@ -311,7 +334,8 @@ int main(int argc, char **argv)
 {
 	static const struct test_case cases[] = { { "scopes", scopes }, { "resize", resize },
 						  { "text", text },     { "late", late },
-						  { "fork", in_child }, { "box", box } };
+						  { "moves", moves },   { "fork", in_child },
+						  { "box", box } };
 	const char *name = argc > 1 ? argv[1] : "";
 	open_books(argc == 3 ? argv[2] : NULL);
 	if (argc == 5 && strcmp(name, "threads") == 0) {
@@ -321,7 +345,7 @@ int main(int argc, char **argv)
 	}
 	if (run_case(cases, sizeof(cases) / sizeof(cases[0]), name, books))
 		return 0;
-	(void)fprintf(stderr, "usage: accounts_limits_test scopes|resize|text|late|fork|"
+	(void)fprintf(stderr, "usage: accounts_limits_test scopes|resize|text|late|moves|fork|"
 			      "box FOLDER|threads N OPERATIONS SEED\n");
 	return 2;
 }
