@@ -1,5 +1,5 @@
 # The hooks of the accounts, in a stand-in of the server. They ask pfs-mem what the box says.
-if(PFS_TOOLS)
+if(PFS_MEMORY AND PFS_TOOLS AND NOT PFS_DELAYS AND NOT PFS_SANITIZE)
   add_executable(accounts_hooks_test accounts_test.cc pfslab_accounts.cc)
   target_link_libraries(accounts_hooks_test PRIVATE pfsmemory Threads::Threads)
   foreach(case account others server off threads moves killed)

@@ -25,8 +25,8 @@ struct Value {
 /* What the server reads after the call, in the same thread. Several threads may ask at once: the
  * server's lock is shared. So each has its own, until it ends. */
 struct Rows {
-	Value values[containers_max * values_of_each];
-	st_mysql_show_var variables[containers_max * values_of_each + 1];
+	Value values[containers_max * values_of_each + 1];
+	st_mysql_show_var variables[containers_max * values_of_each + 2];
 	size_t count;
 };
 thread_local std::unique_ptr<Rows> rows_of_thread;
@@ -41,11 +41,14 @@ unsigned partition_of(size_t position)
 	return partition;
 }
 
+/* A variable of a container, or of the library: then container is NULL. */
 void put(Rows &rows, const char *container, unsigned partition, const char *what, uint64_t number)
 {
 	Value &value = rows.values[rows.count];
 	st_mysql_show_var &variable = rows.variables[rows.count++];
-	if (partition == 0)
+	if (container == nullptr)
+		snprintf(value.name, sizeof(value.name), "%s", what);
+	else if (partition == 0)
 		snprintf(value.name, sizeof(value.name), "%s_%s", container, what);
 	else
 		snprintf(value.name, sizeof(value.name), "%s_%u_%s", container, partition, what);
@@ -55,7 +58,8 @@ void put(Rows &rows, const char *container, unsigned partition, const char *what
 	variable.type = SHOW_LONGLONG;
 }
 
-void put_all(Rows &rows, const pfslab::Listed &entry, unsigned partition)
+/* True if the library counts skips and needless growths. */
+bool put_all(Rows &rows, const pfslab::Listed &entry, unsigned partition)
 {
 	pfslab::Counts counts = entry.counts(entry.context);
 	put(rows, entry.name, partition, "pages", counts.pages);
@@ -69,6 +73,7 @@ void put_all(Rows &rows, const pfslab::Listed &entry, unsigned partition)
 	put(rows, entry.name, partition, "record_skips", counts.record_skips);
 	put(rows, entry.name, partition, "resident_bytes", counts.resident_bytes);
 	put(rows, entry.name, partition, "overhead_bytes", counts.overhead_bytes);
+	return counts.counted;
 }
 
 } // namespace
@@ -84,8 +89,10 @@ int pfslab_show(MYSQL_THD, struct st_mysql_show_var *variable, void *, struct sy
 		return 0;
 	Rows &rows = *rows_of_thread;
 	rows.count = 0;
+	bool counted = false;
 	for (size_t i = 0; i < containers_max && pfslab::list_at(i).name != nullptr; i++)
-		put_all(rows, pfslab::list_at(i), partition_of(i));
+		counted = put_all(rows, pfslab::list_at(i), partition_of(i)) || counted;
+	put(rows, nullptr, 0, "counted", counted ? 1 : 0);
 	rows.variables[rows.count] = no_rows;
 	variable->value = rows.variables;
 	return 0;

@@ -9,14 +9,16 @@
 #define READ_ONLY 2 |
 #define GLOBAL_VAR(variable) 4, &(variable)
 #define REQUIRED_ARG 1
+#define OPT_ARG 2
+#define FALSE 0
 #define CMD_LINE(argument) argument
 #define DEFAULT(value) value
 
-class Sys_var_charptr
+template <class T> class Sys_var_of
 {
       public:
-	Sys_var_charptr(const char *name, const char *comment, int flags, const char **variable,
-			int argument, const char *default_value)
+	Sys_var_of(const char *name, const char *comment, int flags, T *variable, int argument,
+		   T default_value)
 	    : m_name(name), m_comment(comment), m_flags(flags), m_argument(argument),
 	      m_variable(variable), m_default(default_value)
 	{
@@ -24,8 +26,12 @@ class Sys_var_charptr
 
 	const char *m_name, *m_comment;
 	int m_flags, m_argument;
-	const char **m_variable;
-	const char *m_default;
+	T *m_variable;
+	T m_default;
 };
+
+typedef char my_bool;
+typedef Sys_var_of<const char *> Sys_var_charptr;
+typedef Sys_var_of<my_bool> Sys_var_mybool;
 
 #endif
