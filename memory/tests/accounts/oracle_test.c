@@ -148,6 +148,8 @@ static void read_cells(struct reader *self, struct pfs_thread *handle)
 	pfs_walk_begin(&walk, handle, PFS_WALK_LIVE);
 	while ((cell = pfs_walk_next(&walk)) != NULL) {
 		struct pfs_cell_sums sums = pfs_cell_read(cell);
+		struct pfs_cell copy;
+		pfs_bytes_load(&copy, cell, sizeof(copy));
 		if (!pfs_read_end(cell, walk.glance)) {
 			self->torn++;
 			continue;
@@ -155,8 +157,8 @@ static void read_cells(struct reader *self, struct pfs_thread *handle)
 		self->read++;
 		bool is_below = (int64_t)(sums.allocs - sums.frees) < 0 ||
 				(int64_t)(sums.alloc_bytes - sums.free_bytes) < 0;
-		uint64_t *below = cell->level == PFS_CELL_OF_GLOBAL ? &self->global_below
-								    : &self->below;
+		uint64_t *below = copy.level == PFS_CELL_OF_GLOBAL ? &self->global_below
+								   : &self->below;
 		*below += is_below;
 	}
 	pfs_walk_end(&walk);
