@@ -54,7 +54,7 @@ void each_container()
 	for (int i = 0; i < 5; i++)
 		(void)allocate(Threads::it());
 	Status status = show();
-	PFS_CHECK_IS(status.size(), 3 * values_of_each);
+	PFS_CHECK_IS(status.size(), 3 * values_of_each + 1);
 	PFS_CHECK_IS(status.at("mutex_pages"), 0);
 	PFS_CHECK_IS(status.at("mutex_live"), 0);
 	PFS_CHECK_IS(status.at("mutex_growths"), 0);
@@ -71,10 +71,10 @@ void each_container()
 
 	mutexes.m_partitions[0]->cleanup(); /* the other is then the first of its name */
 	status = show();
-	PFS_CHECK_IS(status.size(), 2 * values_of_each);
+	PFS_CHECK_IS(status.size(), 2 * values_of_each + 1);
 	PFS_CHECK_IS(status.at("mutex_live"), 40);
 	mutexes.cleanup();
-	PFS_CHECK_IS(show().size(), values_of_each);
+	PFS_CHECK_IS(show().size(), values_of_each + 1);
 	end<Threads>();
 	PFS_CHECK(show().size() == 1);
 }
@@ -128,7 +128,7 @@ void ask(void *, uint32_t index)
 			continue;
 		}
 		Status status = show();
-		PFS_CHECK_IS(status.size(), values_of_each);
+		PFS_CHECK_IS(status.size(), values_of_each + 1);
 		PFS_CHECK(status.at("mutex_live") <= 1);
 		PFS_CHECK_IS(status.at("mutex_lost"), 0);
 	}
