@@ -1,5 +1,5 @@
-"""mariadb_source.py - MariaDB's source of Debian, and the two servers that are built of it. Each step
-that is done is not repeated, so a stopped build goes on where it was.
+"""mariadb_source.py - MariaDB's source of Debian, and the two servers that are built of it. Each
+step that is done is not repeated, so a stopped build goes on where it was.
 """
 
 import functools
@@ -92,10 +92,9 @@ def source_list(texts):
 
 def newest_first(versions):
     """Versions in Debian's order."""
-    def compare(a, b):
-        return subprocess.call(["dpkg", "--compare-versions", a, "lt", b]) or -1
-    return sorted(set(versions), key=functools.cmp_to_key(
-        lambda a, b: 0 if a == b else (1 if compare(a, b) == -1 else -1)))
+    def order(a, b):  # of two that differ
+        return 1 if subprocess.call(["dpkg", "--compare-versions", a, "lt", b]) == 0 else -1
+    return sorted(set(versions), key=functools.cmp_to_key(order))
 
 
 def listed_versions():
@@ -111,7 +110,10 @@ def known_versions():
     found = listed_versions()
     if found:
         return found
-    texts = [open(path, encoding="utf-8").read() for path in sorted(glob.glob(f"{LISTS}/*.sources"))]
+    texts = []
+    for path in sorted(glob.glob(f"{LISTS}/*.sources")):
+        with open(path, encoding="utf-8") as file:
+            texts.append(file.read())
     if not any("deb-src" in text for text in texts):
         if as_root() is None:
             raise documents.BadInput("apt: no list of sources; ask for a file in "
