@@ -169,6 +169,7 @@ def fetch(folder):
 
 def run(command, log, cwd=None):
     """A step with its output in a log; BadInput with its last lines where it fails."""
+    before = os.path.getsize(log) if os.path.exists(log) else 0
     with open(log, "a", encoding="utf-8") as file:
         try:
             status = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
@@ -178,10 +179,12 @@ def run(command, log, cwd=None):
                                      "which installs it") from None
     if status:
         with open(log, encoding="utf-8", errors="replace") as file:
+            file.seek(before)
             lines = [line.strip() for line in file if line.strip()]
         telling = [line for line in lines if re.search(r"error|Error|FAILED", line)] or lines
-        raise documents.BadInput(f"{os.path.basename(command[0])}: failed: "
-                                 f"{(telling or ['no message'])[-1][:200]}; see {log}")
+        name = command[1] if command[0] == "nice" else os.path.basename(command[0])
+        raise documents.BadInput(f"{name}: failed: "
+                                 f"{(telling or ['no message'])[-1][:300]}; see {log}")
 
 
 def copied(path, target):
