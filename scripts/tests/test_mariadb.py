@@ -164,10 +164,11 @@ class Source(fixture.Case):
         """Programs in a folder at the head of PATH that log what they are asked, and make what a
         build makes."""
         bin_dir, log = os.path.join(self.folder, "bin"), os.path.join(self.folder, "calls")
-        for name, body in (("cmake", 'case "$*" in *PFSLAB*) mkdir -p "$4"; touch "$4/build.ninja";; esac'),
-                           ("ninja", 'mkdir -p "$2/sql"; echo $(wc -l < LOG) > "$2/sql/mariadbd"; '
-                                     '[ ! -e FOLDER/fail ]'),
-                           ("nice", 'exec "$@"')):
+        programs = {"cmake": 'case "$*" in *PFSLAB*) mkdir -p "$4"; touch "$4/build.ninja";; esac',
+                    "ninja": 'mkdir -p "$2/sql"; echo $(wc -l < LOG) > "$2/sql/mariadbd"; '
+                             '[ ! -e FOLDER/fail ]',
+                    "nice": 'exec "$@"'}
+        for name, body in programs.items():
             body = body.replace("LOG", log).replace("FOLDER", self.folder)
             said = "" if name == "nice" else f'echo {name} "$*" >> {log}\n'
             os.chmod(self.write(os.path.join(bin_dir, name), f"#!/bin/sh\n{said}{body}\n"),
