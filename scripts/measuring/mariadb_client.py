@@ -1,5 +1,5 @@
-"""mariadb_client.py - a client of MariaDB over its socket: one connection that asks and waits, and a
-crowd of thousands that one thread serves, so that the load takes little of the machine.
+"""mariadb_client.py - a client of MariaDB over its socket: one connection that asks and waits, and
+a crowd of thousands that one thread serves, so that the load takes little of the machine.
 """
 
 import selectors

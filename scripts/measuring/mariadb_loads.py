@@ -1,5 +1,5 @@
-"""mariadb_loads.py - what scripts/mariadb measures: change it here. Each load runs on a server of its
-own and gives entries of mariadb.json.
+"""mariadb_loads.py - what scripts/mariadb measures: change it here. Each load runs on a server of
+its own and gives entries of mariadb.json.
 """
 
 import math
@@ -110,8 +110,8 @@ def tide(hour):
 
 
 def day(server, cell, extent):
-    """A day of tides. Connections leave in random order, so at the ebb some of each hour remain;
-    one in fifty is replaced in each tenth of a second."""
+    """A day of tides. Connections leave in random order, and in each tenth of a second one in
+    fifty, at least one, is replaced: none stays for long."""
     crowd = Crowd(server.path("s"), lambda guest: guest.answers or guest.ask(b"select 1"))
     source, series, watch = random.Random(cell.size), [], mariadb_server.Watch(server)
     begin = time.monotonic()
@@ -123,7 +123,7 @@ def day(server, cell, extent):
                 next_step += 0.1
                 want = tide(hour)
                 idle = [guest for guest in crowd.guests if guest.state == "idle"]
-                gone = max(0, len(crowd.guests) - want) + want // 50
+                gone = max(0, len(crowd.guests) - want) + max(1, want // 50)
                 for guest in source.sample(idle, min(gone, len(idle))):
                     crowd.close(guest)
                 crowd.open(max(0, want - len(crowd.guests)))

@@ -1,5 +1,5 @@
-"""mariadb_source.py - MariaDB's source of Debian, and the two servers that are built of it. Each step
-that is done is not repeated, so a stopped build goes on where it was.
+"""mariadb_source.py - MariaDB's source of Debian, and the two servers that are built of it. Each
+step that is done is not repeated, so a stopped build goes on where it was.
 """
 
 import functools
@@ -92,10 +92,9 @@ def source_list(texts):
 
 def newest_first(versions):
     """Versions in Debian's order."""
-    def compare(a, b):
-        return subprocess.call(["dpkg", "--compare-versions", a, "lt", b]) or -1
-    return sorted(set(versions), key=functools.cmp_to_key(
-        lambda a, b: 0 if a == b else (1 if compare(a, b) == -1 else -1)))
+    def order(a, b):  # of two that differ
+        return 1 if subprocess.call(["dpkg", "--compare-versions", a, "lt", b]) == 0 else -1
+    return sorted(set(versions), key=functools.cmp_to_key(order))
 
 
 def listed_versions():
@@ -111,7 +110,10 @@ def known_versions():
     found = listed_versions()
     if found:
         return found
-    texts = [open(path, encoding="utf-8").read() for path in sorted(glob.glob(f"{LISTS}/*.sources"))]
+    texts = []
+    for path in sorted(glob.glob(f"{LISTS}/*.sources")):
+        with open(path, encoding="utf-8") as file:
+            texts.append(file.read())
     if not any("deb-src" in text for text in texts):
         if as_root() is None:
             raise documents.BadInput("apt: no list of sources; ask for a file in "
@@ -167,6 +169,7 @@ def fetch(folder):
 
 def run(command, log, cwd=None):
     """A step with its output in a log; BadInput with its last lines where it fails."""
+    before = os.path.getsize(log) if os.path.exists(log) else 0
     with open(log, "a", encoding="utf-8") as file:
         try:
             status = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
@@ -176,10 +179,12 @@ def run(command, log, cwd=None):
                                      "which installs it") from None
     if status:
         with open(log, encoding="utf-8", errors="replace") as file:
+            file.seek(before)
             lines = [line.strip() for line in file if line.strip()]
         telling = [line for line in lines if re.search(r"error|Error|FAILED", line)] or lines
-        raise documents.BadInput(f"{os.path.basename(command[0])}: failed: "
-                                 f"{(telling or ['no message'])[-1][:200]}; see {log}")
+        name = command[1] if command[0] == "nice" else os.path.basename(command[0])
+        raise documents.BadInput(f"{name}: failed: "
+                                 f"{(telling or ['no message'])[-1][:300]}; see {log}")
 
 
 def copied(path, target):

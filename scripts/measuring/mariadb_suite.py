@@ -1,5 +1,5 @@
-"""mariadb_suite.py - the server's own tests of the Performance Schema, by its mysql-test-run.pl, with
-the server as it is and with each policy; what differs.
+"""mariadb_suite.py - the server's own tests of the Performance Schema, by its mysql-test-run.pl,
+with the server as it is and with each policy; what differs.
 """
 
 import os

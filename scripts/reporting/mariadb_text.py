@@ -1,5 +1,5 @@
-"""mariadb_text.py - what scripts/mariadb prints of its results: memory by policy, cost as a ratio to
-the stock code within a round, and which tests of the server have another outcome.
+"""mariadb_text.py - what scripts/mariadb prints of its results: memory by policy, cost as a ratio
+to the stock code within a round, and which tests of the server have another outcome.
 """
 
 from common import stats
@@ -52,7 +52,8 @@ def days(document):
                          mib([max(point["ps_bytes"] for point in one) for one in series]),
                          mib([one[-1]["ps_bytes"] for one in series]),
                          mib([sum(p["ps_bytes"] for p in one) / len(one) for one in series])])
-    return aligned(["day", "start\nMiB", "peak\nMiB", "end\nMiB", "mean\nMiB"], rows) if rows else ""
+    headers = ["day", "start\nMiB", "peak\nMiB", "end\nMiB", "mean\nMiB"]
+    return aligned(headers, rows) if rows else ""
 
 
 def tables(document):
