@@ -18,7 +18,7 @@ FILES = {
     "storage/perfschema": ["pfslab_accounts.cc", "pfslab_accounts.h", "pfslab_container.h", "pfslab_memory.h", "pfslab_names.h",
                            "pfslab_server.cc", "pfslab_server.h", "pfslab_status.cc",
                            "pfslab_status.h"],
-    "sql": ["pfslab_option.inc"],
+    "sql": ["pfslab_accounts_option.inc", "pfslab_option.inc"],
 }
 
 # Each: file, a pattern that must match exactly once, and what stands there afterwards; \g<0> is the
@@ -44,7 +44,7 @@ EDITS = [
      '  {"Pfslab", (char*) &pfslab_show, SHOW_FUNC},\n\\g<0>'),
     ("sql/sys_vars.cc",
      r"(?<=\n)static Sys_var_mybool Sys_pfs_enabled\(",
-     '#include "pfslab_option.inc"\n\\g<0>'),
+     '#include "pfslab_option.inc"\n#include "pfslab_accounts_option.inc"\n\\g<0>'),
     ("storage/perfschema/CMakeLists.txt",
      r"MYSQL_ADD_PLUGIN\(perfschema \$\{PERFSCHEMA_SOURCES\}",
      "SET(PFSLAB_SOURCE \"@PFSLAB@\" CACHE PATH \"\")\n"
