@@ -232,7 +232,8 @@ def kill_during_storm(server, pfs_mem, storm):
     if hasattr(server, "process"):
         server.process.wait()
     in_box, box_rows = totals(box), largest(box)
-    names = {row["name"] for row in box_rows}
+    names = {row[0] for row in box.rows(
+        f"SELECT EVENT_NAME FROM {table_of('global')} WHERE {BYTES} > 0")}
     return {
         "at": at, "seconds_before": killed - at, "connections": storm.connections,
         "server_rows": rows, "box_rows": box_rows, "server_accounts": people,

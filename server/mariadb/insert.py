@@ -5,7 +5,7 @@
 usage: insert.py SOURCE PFSLAB
 SOURCE: the server's source tree, which is changed. PFSLAB: this project's source tree.
 
-The adapter's files are copied into storage/perfschema and sql; five files of the server get a few
+The adapter's files are copied into storage/perfschema and sql; nine files of the server get a few
 lines each. Running it again changes nothing. Exit 0: the tree has the adapter. 1: a place was not
 found, which means another version of the server; nothing was changed. 2: bad usage.
 """
@@ -15,10 +15,10 @@ import shutil
 import sys
 
 FILES = {
-    "storage/perfschema": ["pfslab_accounts.cc", "pfslab_accounts.h", "pfslab_container.h", "pfslab_memory.h", "pfslab_names.h",
-                           "pfslab_server.cc", "pfslab_server.h", "pfslab_status.cc",
-                           "pfslab_status.h"],
-    "sql": ["pfslab_option.inc"],
+    "storage/perfschema": ["pfslab_accounts.cc", "pfslab_accounts.h", "pfslab_container.h",
+                           "pfslab_memory.h", "pfslab_names.h", "pfslab_server.cc",
+                           "pfslab_server.h", "pfslab_status.cc", "pfslab_status.h"],
+    "sql": ["pfslab_accounts_option.inc", "pfslab_option.inc"],
 }
 
 # Each: file, a pattern that must match exactly once, and what stands there afterwards; \g<0> is the
@@ -44,7 +44,7 @@ EDITS = [
      '  {"Pfslab", (char*) &pfslab_show, SHOW_FUNC},\n\\g<0>'),
     ("sql/sys_vars.cc",
      r"(?<=\n)static Sys_var_mybool Sys_pfs_enabled\(",
-     '#include "pfslab_option.inc"\n\\g<0>'),
+     '#include "pfslab_option.inc"\n#include "pfslab_accounts_option.inc"\n\\g<0>'),
     ("storage/perfschema/CMakeLists.txt",
      r"MYSQL_ADD_PLUGIN\(perfschema \$\{PERFSCHEMA_SOURCES\}",
      "SET(PFSLAB_SOURCE \"@PFSLAB@\" CACHE PATH \"\")\n"
@@ -80,7 +80,8 @@ EDITS += [("storage/perfschema/pfs_builtin_memory.h",
            "\\g<0>    pfslab::builtin_" + hook + "(m_class.m_name, size);\n")
           for name, hook in (("alloc", "allocated"), ("free", "freed"))]
 CALLS = {
-    "memory_alloc": "Allocation<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, size, owner)",
+    "memory_alloc": "Allocation<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, size, "
+                    "owner)",
     "memory_realloc": "Transfer<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, old_size, "
                       "new_size, owner)",
     "memory_claim": "Transfer<PFS_thread, PSI_thread> pfslab_hook(PFSLAB_THREAD, key, size, size, "

@@ -131,6 +131,7 @@ void accounts_open()
 	}
 	opened_by = getpid();
 	server_life = pfs_memory_thread_begin(books, "server", nullptr, nullptr, true);
+	/* [R1] release, pairs with [R2]: the books and the life "server". */
 	accounts_books.store(books, std::memory_order_release);
 	(void)atexit(remove_box);
 	fprintf(stderr, "pfslab: accounts are in %s\n", pfs_memory_path(books));
@@ -146,6 +147,7 @@ void accounts_register(const char *category, const char *name, unsigned key, boo
 		return;
 	full[name_bytes - 1] = '\0';
 	uint32_t ours = pfs_memory_register(accounts_now(), full);
+	/* relaxed: as in key_of. */
 	keys[key].store(ours << 1 | (is_global ? is_global_bit : 0), std::memory_order_relaxed);
 }
 

@@ -47,10 +47,11 @@ namespace pfslab
 extern char accounts_on;                        /* the server's option, a my_bool */
 extern std::atomic<pfs_books *> accounts_books; /* NULL: off, or not open yet */
 
-/* The open books; NULL: the accounts are off. relaxed is enough for a thread that began later; the
- * first calls run alone. */
+/* The open books; NULL: the accounts are off. */
 inline pfs_books *accounts_now()
 {
+	/* [R2] acquire, pairs with [R1]: without it a thread could use books that are not filled.
+	 */
 	return accounts_books.load(std::memory_order_acquire);
 }
 
