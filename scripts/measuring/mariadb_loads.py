@@ -23,7 +23,7 @@ TABLE_ROWS = 10000  # of sysbench's table
 # storms: connections; threads: of sysbench.
 Extent = namedtuple("Extent", "storms wave after_s hour_s tables_s cost_s threads")
 EXTENTS = {
-    "full": Extent((50, 200, 500, 1000, 1500, 2000), WAVE_CONNECTIONS, (1, 2, 5, 10), 2.5, 12.0,
+    "full": Extent((50, 200, 500, 1000, 1500, 2000), WAVE_CONNECTIONS, (1, 2, 5, 10), 5.0, 12.0,
                    5.0, (2, 8)),
     "quick": Extent((300,), 300, (1, 2, 6), 0.25, 1.0, 1.0, (2,)),
 }

@@ -257,6 +257,10 @@ class Command(fixture.Case):
             self.assertGreater(entry["samples"][1]["ps_bytes"], entry["samples"][0]["ps_bytes"])
             self.assertIn("thread", entry["samples"][0]["containers"])
         self.assert_refused(fixture.call("mariadb", *words, "--out", out), "--resume")
+        self.assert_refused(fixture.call("mariadb", *words, "--resume", self.folder), "--out")
+        self.write("pear/mariadb.json", '{"kind": "pear"}')
+        self.assert_refused(fixture.call("mariadb", *words, "--resume",
+                                         os.path.join(self.folder, "pear")), "begin a new run")
         found["launches"][0]["status"] = "failed"
         found["storms"] = found["storms"][1:]
         self.write(path, json.dumps(found))
