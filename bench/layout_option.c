@@ -64,3 +64,12 @@ bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t tr
 		return false;
 	return (traits & needed) == needed;
 }
+
+void pfs_layout_option_finish(struct pfs_config *config)
+{
+	if (config->layout != PFS_LAYOUT_OWN_WORD)
+		return;
+	config->word_offset = (config->record_size_bytes + 7) / 8 * 8;
+	config->record_size_bytes = config->word_offset + 8;
+	config->record_align_bytes = 8;
+}

@@ -17,4 +17,7 @@ const char *pfs_layout_option_name(enum pfs_layout layout, bool bare_words);
 bool pfs_layout_option_fits(enum pfs_layout layout, bool bare_words, uint32_t traits,
 			    uint32_t needed);
 
+/* After the workload has set the size of its records: room for their own words behind them. */
+void pfs_layout_option_finish(struct pfs_config *config);
+
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "layout_option.h"
 #include "series.h"
 #include "touched.h"
 
@@ -73,13 +74,6 @@ void pfs_scene_extra(struct pfs_scene *scene, const char *name, double value)
 	scene->extras[scene->extra_count++].value = value;
 }
 
-/* The records' own words are behind the bytes that the workload writes. */
-static void add_own_words(struct pfs_config *config)
-{
-	config->word_offset = (config->record_size_bytes + 7) / 8 * 8;
-	config->record_size_bytes = config->word_offset + 8;
-}
-
 void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 			 struct pfs_config *config)
 {
@@ -91,8 +85,7 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	config->page_records = options->page_records;
 	config->layout = options->layout;
 	config->bare_words = options->bare_words;
-	if (config->layout == PFS_LAYOUT_OWN_WORD ||
-	    (config->layout == PFS_LAYOUT_BARE && config->record_size_bytes % 16 != 0))
+	if (config->layout == PFS_LAYOUT_BARE && config->record_size_bytes % 16 != 0)
 		config->record_align_bytes = 8;
 	config->memory = options->memory;
 	config->memory_node = options->memory_node;
@@ -108,8 +101,7 @@ void pfs_scene_configure(const struct pfs_scene *scene, uint32_t container,
 	pfs_scene_pages(scene, config, pfs_scene_page_count(scene), pfs_scene_page_count(scene));
 	if (scene->workload->configure != NULL)
 		scene->workload->configure(scene, container, config);
-	if (config->layout == PFS_LAYOUT_OWN_WORD)
-		add_own_words(config);
+	pfs_layout_option_finish(config);
 	if (options->page_prealloc != UINT32_MAX)
 		config->page_prealloc = options->page_prealloc;
 	if (options->page_max != 0)

@@ -88,9 +88,9 @@ void pfs_kept_or_unmap(struct pfs_container *self, struct pfs_page *page, uint32
 
 /*
  * Under `keeping`: the kept page of this index, else the first one. Only one with so many records,
- * because hooks make the arrays of a page for its number of them. A pass keeps pages in the order of
- * their indices, and growth takes the lowest index: mostly the first page of the list is the right
- * one.
+ * because hooks make the arrays of a page for its number of them. A pass keeps pages in the order
+ * of their indices, and growth takes the lowest index: mostly the first page of the list is the
+ * right one.
  */
 static struct pfs_page *unlink_best(struct pfs_container *self, uint32_t index, uint32_t slot_count)
 {

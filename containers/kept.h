@@ -2,8 +2,8 @@
  * kept.h - pages that were given back and whose addresses stay, and the calls of a page's hooks.
  *
  * With config.give_back other than PFS_GIVE_BACK_ADDRESSES a page that is given back goes into the
- * container's list of kept pages. The next page that is added uses one of them with as many records,
- * if possible that of its own index.
+ * container's list of kept pages. The next page that is added uses one of them with as many
+ * records, if possible that of its own index.
  *
  * Invariant: a kept page is in no directory and no limbo. With PFS_GIVE_BACK_MEMORY its block holds
  * no memory and reads as zeros: each word is FREE, at version 0. With PFS_GIVE_BACK_ARRAYS each

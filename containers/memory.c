@@ -242,8 +242,9 @@ static uint64_t resident(void *context, void *memory, size_t size_bytes)
 	return resident_pages * os_page_bytes;
 }
 
-/* Private anonymous memory reads as zeros after this; a bound range stays bound. The system discards
- * no memory that the program locked (mlockall): it stays resident, as the program asked. */
+/* Private anonymous memory reads as zeros after this; a bound range stays bound. The system
+ * discards no memory that the program locked (mlockall): it stays resident, as the program asked.
+ */
 static void discard(void *context, void *memory, size_t size_bytes)
 {
 	_Atomic(uint64_t) *words = memory;

@@ -12,8 +12,6 @@
 
 #include "pfslab_option.inc"
 
-my_bool pfslab::accounts_on = 0; /* of pfslab_accounts.cc, which is not linked here */
-
 using namespace testing;
 
 namespace

@@ -52,7 +52,8 @@ static void read_body(struct pfs_case_thread *thread)
 		uint32_t word = pfs_lock_glance(stale_word(self));
 		bool is_allocated = word % 4 == PFS_STATE_ALLOCATED;
 		PFS_MACHINE_CHECK(gone == 0 || !is_allocated || word / 4 > self->newest,
-				  "a stale pointer led to version %u, which was given back", word / 4);
+				  "a stale pointer led to version %u, which was given back",
+				  word / 4);
 		pfs_bytes_load(bytes, self->stale, sizeof(bytes));
 		if (!pfs_lock_confirm(stale_word(self), word))
 			continue;
@@ -141,7 +142,7 @@ const struct pfs_case_kind pfs_cases_stale[] = {
 	{ "stale", "a reader without a section, while its page is given back and used again",
 	  PFS_CASE_RECLAIM | PFS_TRAIT_OWN_WORD, 2, 2, 3, { PFS_CASE_PAGES(1, 0, 2) }, configure,
 	  stale_fill, { read_body, go_and_come_body, churn_body }, NULL },
-	{ "stale_moved", "a reader without a section, while another index uses its page's addresses",
+	{ "stale_moved", "a reader without a section, while another index uses its addresses",
 	  PFS_CASE_RECLAIM | PFS_TRAIT_OWN_WORD, 2, 2, 3, { PFS_CASE_PAGES(1, 0, 2) }, configure,
 	  moved_fill, { read_body, take_two_body, churn_body }, NULL },
 	{ .name = NULL },

@@ -40,8 +40,8 @@ static uint64_t resident(void *unused, void *memory, size_t size_bytes)
 	return pfs_sim_memory_bytes(size_bytes);
 }
 
-/* As madvise: every CPU has passed a barrier before the bytes are zeros. So a thread that reads such
- * a zero sees the words FREE, which the library stored before. */
+/* As madvise: every CPU has passed a barrier before the bytes are zeros. So a thread that reads
+ * such a zero sees the words FREE, which the library stored before. */
 static void discard(void *unused, void *memory, size_t size_bytes)
 {
 	(void)unused;

@@ -456,28 +456,7 @@ static void partitions_without_an_index(const struct pfs_case *at)
 		.without = PFS_TRAIT_STRICT, .dies_with = (text)                             \
 	}
 
-/* A record that was freed comes again only after others. Not that of policies that have no index of
- * free records: they take turns anyway, or have no order that is promised. */
-static void late_reuse(const struct pfs_case *at)
-{
-	struct pfs_fixture it;
-	pfs_fixture_prepare(&it, at, 4, 256);
-	it.config.late_reuse = true;
-	pfs_fixture_set_up(&it);
-	void *recent[16] = { NULL };
-	for (uint32_t i = 0; i < 2000; i++) {
-		void *record = pfs_allocate_or_fail(it.thread);
-		for (uint32_t back = 0; back < 16; back++)
-			PFS_CHECK(recent[back] != record);
-		recent[i % 16] = record;
-		pfs_free(it.thread, record);
-	}
-	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
-	pfs_fixture_tear_down(&it);
-}
-
 static const struct pfs_test tests[] = {
-	EACH("late reuse", late_reuse, PFS_TRAIT_EXACT | PFS_TRAIT_RECLAIM),
 	EACH("existing records only", existing_records_only, POOL | PFS_TRAIT_GROW),
 	EACH("many at a time", many_at_a_time, POOL),
 	EACH("many of several words", many_of_several_words, POOL),

@@ -71,7 +71,7 @@ static void versions_wrap_around(const struct pfs_case *at)
 	prepare(&it, at, PFS_GIVE_BACK_MEMORY);
 	pfs_fixture_set_up(&it);
 	for (uint32_t page = 0; page < PAGES; page++)
-		it.container->version_bases[page] = (uint32_t)-(int32_t)(page * 12);
+		it.container->version_bases[page] = (uint32_t) - (int32_t)(page * 12);
 	for (uint32_t i = 0; i < CAPACITY; i++)
 		by_index[i] = it.container->version_bases[i / SLOTS];
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
@@ -96,9 +96,10 @@ static void versions_wrap_around(const struct pfs_case *at)
 static void move_page(struct pfs_fixture *it, uint32_t from)
 {
 	struct pfs_thread *reader = pfs_attach_or_fail(it->container);
-	pfs_fixture_fill(it, (from + 1) * SLOTS < it->config.record_max || it->config.record_max == 0
-				     ? (from + 1) * SLOTS
-				     : (uint32_t)it->config.record_max);
+	pfs_fixture_fill(it,
+			 (from + 1) * SLOTS < it->config.record_max || it->config.record_max == 0
+				 ? (from + 1) * SLOTS
+				 : (uint32_t)it->config.record_max);
 	pfs_fixture_empty(it, from * SLOTS, CAPACITY);
 	(void)pfs_reclaim_trim(it->thread);
 	PFS_CHECK_IS(pfs_fixture_pages(it), from);

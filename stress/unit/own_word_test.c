@@ -392,6 +392,28 @@ static void readers_without_sections(const struct pfs_case *at)
 	pfs_fixture_tear_down(&self.it);
 }
 
+/* ---- freed records that tables still show ---- */
+
+/* A record that was freed comes again only after others. Not that of policies that have no index of
+ * free records: they take turns anyway, or have no order that is promised. */
+static void late_reuse(const struct pfs_case *at)
+{
+	struct pfs_fixture it;
+	pfs_fixture_prepare(&it, at, 4, 256);
+	it.config.late_reuse = true;
+	pfs_fixture_set_up(&it);
+	void *recent[16] = { NULL };
+	for (uint32_t i = 0; i < 2000; i++) {
+		void *record = pfs_allocate_or_fail(it.thread);
+		for (uint32_t back = 0; back < 16; back++)
+			PFS_CHECK(recent[back] != record);
+		recent[i % 16] = record;
+		pfs_free(it.thread, record);
+	}
+	PFS_CHECK_IS(pfs_fixture_pages(&it), 1);
+	pfs_fixture_tear_down(&it);
+}
+
 /* ---- refused ---- */
 
 static void refuse(const struct pfs_case *at, const struct pfs_config *config, const char *words)
@@ -459,6 +481,7 @@ static const struct pfs_test tests[] = {
 	  .each = true,
 	  .traits = RECLAIMS,
 	  .threads = true },
+	EACH("late reuse", late_reuse, PFS_TRAIT_EXACT | PFS_TRAIT_RECLAIM),
 	EACH("what does not fit", what_does_not_fit, PFS_TRAIT_OWN_WORD),
 	{ .name = "a policy with headers",
 	  .run = a_policy_with_headers,
