@@ -158,9 +158,9 @@ struct pfs_config {
 	bool full_flags;         /* policy original: with the Performance Schema's full flags */
 	bool lasting_references; /* weak references survive pfs_reopen; 8 bytes a record */
 	bool owner_fences;       /* policy magazine: do not use the kernel's membarrier */
-	bool late_reuse;         /* policies exact and magazine: a thread allocates the record that
-				  * it freed last again only after others, if there are any. For
-				  * readers that want to see the last life of a freed record */
+	bool late_reuse;         /* policies exact and magazine: the free records of a page are
+				  * allocated in turn, so a freed one comes last; magazine then has
+				  * no rings. For readers that show the last life of a record */
 	struct pfs_reclaim_config reclaim;
 	const struct pfs_memory_source *source; /* NULL: the default; must outlive the container */
 	uint64_t seed;                          /* of the policies' random numbers */

@@ -50,15 +50,14 @@ static inline void free_and_give(struct pfs_thread *thread, void *record)
 	pfs_hints_give(thread, pfs_header_place(record));
 }
 
-/* A free leads back to no record: the next allocation goes on behind the last one. */
 static void free_late(struct pfs_thread *thread, void *record)
 {
-	struct pfs_hints *own = thread->policy;
-	struct pfs_occupancy_word *word = own->latest.word;
-	uint64_t seen = own->latest.seen;
-	free_and_give(thread, record);
-	if (word != NULL && own->latest.word != word)
-		own->latest = (struct pfs_hint){ word, seen };
+	struct pfs_place place = pfs_place_of(thread, record);
+	if (pfs_is_bare(thread))
+		pfs_bare_free(place);
+	else
+		free_record(thread, record);
+	pfs_hints_give_late(thread, place);
 }
 
 static enum pfs_status thread_start(struct pfs_thread *thread)

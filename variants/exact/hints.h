@@ -216,4 +216,15 @@ PFS_SKELETON void pfs_hints_give(struct pfs_thread *thread, struct pfs_place pla
 	pfs_hints_give_bits(thread, word, bit);
 }
 
+/* With config.late_reuse: a free leads back to no record, the next allocation goes on behind the
+ * last one. */
+static inline void pfs_hints_give_late(struct pfs_thread *thread, struct pfs_place place)
+{
+	struct pfs_hints *own = thread->policy;
+	struct pfs_hint before = own->latest;
+	pfs_hints_give(thread, place);
+	if (before.word != NULL && own->latest.word != before.word)
+		own->latest = before;
+}
+
 #endif

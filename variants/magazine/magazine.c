@@ -22,10 +22,9 @@
 
 static void free_and_give(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate(struct pfs_thread *thread);
-#define PFS_LATE_RECORDS 32u /* in a ring before it is used, with late_reuse */
-
 static void free_unfenced(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate_late(struct pfs_thread *thread);
+static void free_late(struct pfs_thread *thread, void *record);
 static struct pfs_claim allocate_unfenced(struct pfs_thread *thread);
 
 /* Select the calls through the handle: those that do not test whether this owner issues the full
@@ -35,10 +34,9 @@ static void aim_handle(struct pfs_thread *thread)
 {
 	const struct pfs_magazine *magazine = thread->policy;
 	bool asks = magazine->fenced || pfs_is_bare(thread);
-	thread->head.allocate = asks ? allocate : allocate_unfenced;
-	if (thread->container->config.late_reuse)
-		thread->head.allocate = allocate_late;
-	thread->head.free = asks ? free_and_give : free_unfenced;
+	bool is_late = thread->container->config.late_reuse;
+	thread->head.allocate = is_late ? allocate_late : asks ? allocate : allocate_unfenced;
+	thread->head.free = is_late ? free_late : asks ? free_and_give : free_unfenced;
 }
 
 /*
@@ -86,18 +84,14 @@ static __attribute__((noinline)) struct pfs_claim allocate_bare(struct pfs_threa
 	return allocate_rest(thread);
 }
 
-/* With late_reuse: a ring hands records out in the order in which they came, so a record comes
- * again late if the ring has many. A ring with few is left to fill. */
+/* With late_reuse rings stay closed: they hand a record out again after 64 others at most. */
 static struct pfs_claim allocate_late(struct pfs_thread *thread)
 {
-	if (pfs_magazine_count(thread->policy) < PFS_LATE_RECORDS) {
-		struct pfs_claim claim = pfs_hints_first_late(thread);
-		if (claim.record != NULL) {
-			pfs_tally_call(thread);
-			return claim;
-		}
-	}
-	return pfs_hints_after(thread, allocate(thread));
+	struct pfs_claim claim = pfs_hints_first_late(thread);
+	if (claim.record == NULL)
+		return pfs_hints_after(thread, allocate(thread));
+	pfs_tally_call(thread);
+	return claim;
 }
 
 static struct pfs_claim allocate(struct pfs_thread *thread)
@@ -216,6 +210,16 @@ static uint32_t allocate_many(struct pfs_thread *thread, struct pfs_claim *claim
 		claims[taken] = pfs_magazine_claim(thread, record);
 	}
 	return count;
+}
+
+static void free_late(struct pfs_thread *thread, void *record)
+{
+	struct pfs_place place = pfs_place_of(thread, record);
+	if (pfs_is_bare(thread))
+		pfs_bare_free(place);
+	else
+		free_record(thread, record);
+	pfs_hints_give_late(thread, place);
 }
 
 /* Into the ring while it has room, the rest to the words. */

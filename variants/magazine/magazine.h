@@ -301,15 +301,6 @@ static inline void *pfs_magazine_entry(struct pfs_magazine *self, uint64_t entry
 	return pfs_load_relaxed(&self->records[entry % PFS_MAGAZINE_RECORDS]);
 }
 
-/* Records in the owner's ring, as it knows: a taker may have them. */
-static inline uint32_t pfs_magazine_count(const struct pfs_magazine *own)
-{
-	struct pfs_magazine *self = (struct pfs_magazine *)(uintptr_t)own;
-	/* relaxed, both: the owner's own stores, and only a preference depends on them. */
-	uint64_t head = pfs_load_relaxed(&self->head);
-	return (uint32_t)((pfs_load_relaxed(&self->tail) - head) / 2); /* relaxed: see above */
-}
-
 /* Mark an end odd, then look whether the ring may be used. may_pay, here and below: the owner may
  * be fenced; false if the caller knows that it is not. */
 static inline bool pfs_magazine_enter(struct pfs_magazine *self, _Atomic(uint64_t) *end,
