@@ -7,8 +7,9 @@
 #include "sim/seams/probe.h"
 #include "check/machine/trace.h"
 
-/* May the thread wait forever? Only in allocate or in a pass, for the growth lock or the lock that
- * guards the mapping of a page. The oracle does not check passes, so `doing` is NULL in one. */
+/* May the thread wait forever? Only in allocate or in a pass, for the growth lock, or a lock that
+ * is taken to make a page: that of its mapping, or that of the kept pages. The oracle does not
+ * check passes, so `doing` is NULL in one. */
 static bool may_wait(const struct pfs_progress *self, const struct pfs_case_thread *thread,
 		     const struct pfs_sim_operation *pending)
 {
@@ -17,7 +18,8 @@ static bool may_wait(const struct pfs_progress *self, const struct pfs_case_thre
 	bool beside = (own->kind->traits & PFS_CASE_BESIDE) != 0 && thread->id != self->filler;
 	if (pending->kind != PFS_SIM_LOCK || beside ||
 	    !pfs_probe_name(own->container, pending->address, name, sizeof(name)) ||
-	    (strcmp(name, "growth") != 0 && strcmp(name, "mapping") != 0))
+	    (strcmp(name, "growth") != 0 && strcmp(name, "mapping") != 0 &&
+	     strcmp(name, "keeping") != 0))
 		return false;
 	return thread->doing == NULL || strcmp(thread->doing, "allocate") == 0;
 }

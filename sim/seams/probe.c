@@ -68,6 +68,7 @@ static bool name_of_field(const struct pfs_container *container, const void *add
 		{ &container->drain_round, "drain_round" },
 		{ &container->passing, "passing" },
 		{ &container->roster, "roster" },
+		{ &container->keeping, "keeping" },
 		{ &container->epoch.clock, "clock" },
 		{ &container->pages, "pages" },
 		{ has_words ? &((struct pfs_occupancy *)container->policy)->mapping : NULL,
