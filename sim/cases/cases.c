@@ -42,12 +42,6 @@ static void check_words(void *context)
 
 /* ---- set-up and end of every case ---- */
 
-void pfs_case_layout(struct pfs_case *self, enum pfs_layout layout, bool bare_words)
-{
-	self->layout = layout;
-	self->bare_words = bare_words;
-}
-
 /* The records' own words are behind the bytes that the cases write. With them the addresses of
  * pages stay, too. */
 static void configure_layout(const struct pfs_case *self, struct pfs_config *config)

@@ -100,7 +100,11 @@ const char *pfs_case_init(struct pfs_case *self, const char *name,
 			  const struct pfs_variant *variant, struct pfs_scenario *scenario);
 
 /* The layout of its records; bare_words: of PFS_LAYOUT_BARE, with words. */
-void pfs_case_layout(struct pfs_case *self, enum pfs_layout layout, bool bare_words);
+static inline void pfs_case_layout(struct pfs_case *self, enum pfs_layout layout, bool bare_words)
+{
+	self->layout = layout;
+	self->bare_words = bare_words;
+}
 
 /* Does config.owner_fences matter to the policy? Then searches run with and without it. */
 bool pfs_case_heeds_fences(const struct pfs_variant *variant);
