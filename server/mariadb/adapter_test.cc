@@ -186,7 +186,8 @@ template <class Of> void sanitation()
 	auto records = fill<Of>(Of::page + 1);
 	typename Of::record *record = records[Of::page / 2];
 	auto at = [](void *of, size_t offset) {
-		return reinterpret_cast<typename Of::record *>(static_cast<char *>(of) + offset);
+		uintptr_t address = reinterpret_cast<uintptr_t>(of) + offset; /* any value */
+		return reinterpret_cast<typename Of::record *>(address);
 	};
 	PFS_CHECK(Of::it().sanitize(record) == record);
 	for (size_t i = 1; i < sizeof(*record); i++)

@@ -348,6 +348,12 @@ bool Container::create(const Shape &shape, Page_owner *owner)
 
 void Container::destroy()
 {
+	/* relaxed, both: runs alone. What a policy keeps for a handle goes with its detach. */
+	for (Pool *pool = pools_.load(std::memory_order_relaxed); pool != nullptr;
+	     pool = pool->next.load(std::memory_order_relaxed))
+		for (Slot &slot : pool->slots)
+			if (slot.handle != nullptr)
+				pfs_thread_detach(slot.handle);
 	pfs_container_destroy(container_);
 	container_ = nullptr;
 	Pool *pool = pools_.load(std::memory_order_relaxed); /* relaxed: runs alone */
