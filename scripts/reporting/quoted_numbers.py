@@ -5,6 +5,7 @@ what each {} in it is, as quotes.py computes it.
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
+SERVER = "results/2026-11-24-mariadb-2cpu"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
@@ -118,6 +119,22 @@ _README = (
      ["times exact churn 0.5 / exact churn 0.999"]),
 )
 
+_SERVER = (
+    ("A storm of {} connections, {} launches each, medians: the unpatched server has {} MiB before "
+     "it, {} at its peak and {} ten seconds later",
+     ["server storm", "server rounds", "server start stock-binary", "server peak stock-binary",
+      "server after stock-binary"]),
+    ("`original` it ends at {} MiB, with `exact` at {} and with `magazine` at {}.",
+     ["server after original", "server after exact", "server after magazine"]),
+    ("at most in a launch: `exact` {}, `magazine` {}.",
+     ["server needless exact", "server needless magazine"]),
+    ("`exact` reaches {} times the unpatched server's rate ({} to {}), `magazine` {} times ({} to "
+     "{})", [f"server times {policy} connect t2{word}" for policy in ("exact", "magazine")
+             for word in ("", " low", " high")]),
+    ("six launches decide nothing", []),
+)
+
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
-          + [Quote(README, EPYC, *row) for row in _README])
+          + [Quote(README, EPYC, *row) for row in _README]
+          + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER])
