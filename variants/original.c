@@ -148,10 +148,7 @@ static inline void clear_flags(struct pfs_thread *thread, struct pfs_page *page)
 static void free_and_clear(struct pfs_thread *thread, void *record)
 {
 	struct pfs_place place = pfs_place_of(thread, record);
-	if (pfs_is_bare(thread))
-		pfs_bare_free(place);
-	else
-		free_record(thread, record);
+	free_at(thread, record, place);
 	clear_flags(thread, place.page);
 }
 

@@ -67,6 +67,15 @@ static inline void free_record(struct pfs_thread *thread, void *record)
 	pfs_tally_free(home, true);
 }
 
+/* Frees a record whose place is known, in any layout. */
+static inline void free_at(struct pfs_thread *thread, void *record, struct pfs_place place)
+{
+	if (pfs_is_bare(thread))
+		pfs_bare_free(place);
+	else
+		free_record(thread, record);
+}
+
 /* A record that a list of free records gave to this thread alone: its word is FREE. */
 static inline struct pfs_claim claim_listed(struct pfs_thread *thread, struct pfs_page *page,
 					    uint32_t slot, const char *bug)

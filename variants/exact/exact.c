@@ -53,10 +53,7 @@ static inline void free_and_give(struct pfs_thread *thread, void *record)
 static void free_late(struct pfs_thread *thread, void *record)
 {
 	struct pfs_place place = pfs_place_of(thread, record);
-	if (pfs_is_bare(thread))
-		pfs_bare_free(place);
-	else
-		free_record(thread, record);
+	free_at(thread, record, place);
 	pfs_hints_give_late(thread, place);
 }
 
@@ -84,10 +81,7 @@ static void free_many(struct pfs_thread *thread, void *const *records, uint32_t 
 	struct pfs_gathered gathered = { .used = 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		struct pfs_place place = pfs_place_of(thread, records[i]);
-		if (pfs_is_bare(thread))
-			pfs_bare_free(place);
-		else
-			free_record(thread, records[i]);
+		free_at(thread, records[i], place);
 		pfs_many_gather(thread, &gathered, place);
 	}
 	pfs_many_end(thread, &gathered);

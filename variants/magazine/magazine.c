@@ -215,10 +215,7 @@ static uint32_t allocate_many(struct pfs_thread *thread, struct pfs_claim *claim
 static void free_late(struct pfs_thread *thread, void *record)
 {
 	struct pfs_place place = pfs_place_of(thread, record);
-	if (pfs_is_bare(thread))
-		pfs_bare_free(place);
-	else
-		free_record(thread, record);
+	free_at(thread, record, place);
 	pfs_hints_give_late(thread, place);
 }
 
@@ -229,10 +226,7 @@ static void free_many(struct pfs_thread *thread, void *const *records, uint32_t 
 	for (uint32_t i = 0; i < count; i++) {
 		struct pfs_place place = pfs_place_of(thread, records[i]);
 		bool is_for_ring = is_for_rings(thread, place.page);
-		if (pfs_is_bare(thread))
-			pfs_bare_free(place);
-		else
-			free_record(thread, records[i]);
+		free_at(thread, records[i], place);
 		if (is_for_ring && (pfs_magazine_give(thread->policy, records[i], true) ||
 				    give_after_rest(thread, records[i])))
 			continue;
