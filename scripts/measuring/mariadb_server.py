@@ -93,17 +93,19 @@ def containers_of_engine(rows, sizes):
 
 
 class Built:
-    """The servers of a build folder and the libraries of the presets."""
+    """The servers of a build folder and the libraries of the presets; asan: the one server of
+    build-asan."""
 
-    def __init__(self, folder, build_dir):
+    def __init__(self, folder, build_dir, asan=False):
         self.src, self.build = (os.path.join(os.path.abspath(folder), name)
-                                for name in ("src", "build"))
+                                for name in ("src", "build-asan" if asan else "build"))
         self.build_dir = os.path.abspath(build_dir)
-        for name in ("mariadbd", "mariadbd.stock"):
+        self.preset = "asan" if asan else "release"
+        for name in ("mariadbd",) if asan else ("mariadbd", "mariadbd.stock"):
             if not os.path.exists(self.binary(name)):
                 raise documents.BadInput(f"{self.binary(name)}: not built; run scripts/mariadb "
-                                         f"build --dir {folder}")
-        self.libraries("release")
+                                         f"build{' --asan' if asan else ''} --dir {folder}")
+        self.libraries(self.preset)
         with open(os.path.join(self.src, "storage/perfschema/pfs_buffer_container.h"),
                   encoding="utf-8", errors="replace") as file:
             self.sizes = page_sizes(file.read())
@@ -178,7 +180,7 @@ class Server:
                  f"--tmpdir={self.path('tmp')}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={
                     **os.environ, "LD_LIBRARY_PATH": self.built.libraries(
-                        "counted" if self.counted else "release")})
+                        "counted" if self.counted else self.built.preset)})
         try:
             self.wait()
             if not stock:
@@ -219,7 +221,7 @@ class Server:
         """The library of the chosen preset is the one in use, not that which was linked."""
         with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as file:
             found = re.search(r"(/\S*)/libpfslab\.so", file.read())
-        want = self.built.libraries("counted" if self.counted else "release")
+        want = self.built.libraries("counted" if self.counted else self.built.preset)
         if not found or os.path.realpath(found[1]) != os.path.realpath(want):
             raise Failed(f"the server uses {found[1] if found else 'no library'}, not {want}; link "
                          "it with a RUNPATH, not an RPATH")

@@ -199,6 +199,28 @@ def launcher():
         if shutil.which("ccache") else []
 
 
+def configure(src, place, library, flags, log):
+    """Configure the server once."""
+    if not os.path.exists(os.path.join(place, "build.ninja")):
+        say("configuring the server")
+        run(["cmake", "-S", src, "-B", place, *FLAGS, *flags, *launcher(), f"-DPFSLAB_SOURCE={TOP}",
+             f"-DPFSLAB_LIBRARY={library}"], log)
+
+
+def build_library(preset, build_dir, log):
+    """The containers and the accounts of a preset, which the server is linked with."""
+    say(f"building the library, preset {preset}")
+    binary = os.path.join(os.path.abspath(build_dir), preset)
+    run(["cmake", "--preset", preset, "-B", binary], log, TOP)
+    run(["cmake", "--build", binary, "--target", "pfslab_shared", "pfsaccounts_shared"], log, TOP)
+
+
+def insert(src, log):
+    """The adapter into the source."""
+    say("putting the adapter into the source")
+    run([sys.executable, os.path.join(TOP, "server", "mariadb", "insert.py"), src, TOP], log)
+
+
 def build_stock(src, build, ninja):
     """The server without the adapter, kept beside the place of the other."""
     kept = os.path.join(build, "sql", "mariadbd.stock")
@@ -213,29 +235,27 @@ def build_stock(src, build, ninja):
     copied(os.path.join(build, "sql", "mariadbd"), kept)
 
 
-def build(folder, build_dir, jobs=None):
-    """Both servers in folder/build, and the library for them."""
-    src, place = os.path.join(folder, "src"), os.path.join(folder, "build")
+def build(folder, build_dir, jobs=None, asan=False):
+    """Both servers in folder/build, and the library for them. asan: only the one with the adapter,
+    in folder/build-asan, with AddressSanitizer in server and library."""
+    src, place = os.path.join(folder, "src"), os.path.join(folder, "build-asan" if asan else "build")
     if not os.path.exists(os.path.join(src, "CMakeLists.txt")):
         raise documents.BadInput(f"{src}: no source; run scripts/mariadb fetch --dir {folder}")
-    logs = os.path.join(folder, "build.log")
-    library = os.path.join(os.path.abspath(build_dir), "release", "lib", "libpfslab.so")
+    log = os.path.join(folder, "build.log")
+    presets = ("asan",) if asan else ("release", "counted")
+    library = os.path.join(os.path.abspath(build_dir), presets[0], "lib", "libpfslab.so")
 
     def ninja():
-        run(["nice", "ninja", "-C", place, *(["-j", str(jobs)] if jobs else [])], logs)
+        run(["nice", "ninja", "-C", place, *(["-j", str(jobs)] if jobs else [])], log)
 
-    if not os.path.exists(os.path.join(place, "build.ninja")):
-        say("configuring the server")
-        run(["cmake", "-S", src, "-B", place, *FLAGS, *launcher(), f"-DPFSLAB_SOURCE={TOP}",
-             f"-DPFSLAB_LIBRARY={library}"], logs)
-    build_stock(src, place, ninja)
-    for preset in ("release", "counted"):
-        say(f"building the library, preset {preset}")
-        binary = os.path.join(os.path.abspath(build_dir), preset)
-        run(["cmake", "--preset", preset, "-B", binary], logs, TOP)
-        run(["cmake", "--build", binary, "--target", "pfslab_shared"], logs, TOP)
-    say("putting the adapter into the source")
-    run([sys.executable, os.path.join(TOP, "server", "mariadb", "insert.py"), src, TOP], logs)
+    if asan and not os.path.exists(os.path.join(src, MARKER)):
+        raise documents.BadInput(f"{src}: is without the adapter; run scripts/mariadb build first")
+    configure(src, place, library, ["-DWITH_ASAN=ON"] if asan else [], log)
+    if not asan:
+        build_stock(src, place, ninja)
+    for preset in presets:
+        build_library(preset, build_dir, log)
+    insert(src, log)
     say("building the server with the adapter")
     ninja()
     say(f"{os.path.join(place, 'sql', 'mariadbd')} is built")

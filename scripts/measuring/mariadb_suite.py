@@ -71,7 +71,7 @@ def run(built, policy, work, tests=(), parallel=2, suite="perfschema"):
         subprocess.run(["nice", *command], cwd=os.path.join(built.src, "mysql-test"), stdout=file,
                        stderr=file, stdin=subprocess.DEVNULL, check=False, env={
                            **os.environ, "MTR_BINDIR": view,
-                           "LD_LIBRARY_PATH": built.libraries("release")})
+                           "LD_LIBRARY_PATH": built.libraries(built.preset)})
     shutil.rmtree(os.path.realpath(os.path.join(view, "mysql-test", "var")), ignore_errors=True)
     with open(log, encoding="utf-8", errors="replace") as file:
         found = outcomes(file.read())

@@ -105,11 +105,12 @@ def summary(document):
 
 
 def suite(found):
-    """The outcomes of the server's tests, and each test whose outcome differs."""
+    """The outcomes of the server's tests, and each test whose outcome differs from the first's."""
     rows = [[policy, str(len(one["passed"])), str(len(one["failed"])), str(len(one["skipped"])),
              str(len(one["differences"]))] for policy, one in found.items()]
-    lines = [aligned(["server", "passed", "failed", "skipped", "other than\nstock-binary"], rows)]
+    base = next(iter(found))
+    lines = [aligned(["server", "passed", "failed", "skipped", f"other than\n{base}"], rows)]
     for policy, one in found.items():
-        lines += [f"{policy}: {test}: {then} with stock-binary, {now} here"
+        lines += [f"{policy}: {test}: {then} with {base}, {now} here"
                   for test, (then, now) in one["differences"].items()]
     return "\n".join(lines)

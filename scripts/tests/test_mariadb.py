@@ -205,6 +205,20 @@ class Source(fixture.Case):
         with self.assertRaisesRegex(documents.BadInput, "has the adapter already"):
             mariadb_source.build(self.folder, self.folder)
 
+    def test_builds_of_asan_have_a_folder_and_libraries_of_their_own(self):
+        log = self.stand_ins()
+        with self.assertRaisesRegex(documents.BadInput, "without the adapter; run scripts/mariadb"):
+            mariadb_source.build(self.folder, self.folder, asan=True)
+        self.write(f"src/{mariadb_source.MARKER}", "")
+        self.write("src/sql/x", "")
+        mariadb_source.build(self.folder, self.folder, asan=True)
+        with open(log, encoding="utf-8") as file:
+            calls = file.read()
+        self.assertRegex(calls, "-DWITH_ASAN=ON .*/asan/lib/libpfslab.so")
+        self.assertIn("--target pfslab_shared pfsaccounts_shared", calls)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "build-asan/sql/mariadbd")))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "build")))
+
     def test_versions_are_tried_newest_first(self):
         self.assertEqual(mariadb_source.newest_first(["1:10.11.9-1", "1:10.11.18-1", "1:10.11.9-1",
                                                       "1:10.11.18-1~a"]),
