@@ -185,10 +185,11 @@ class Guest:
 
 class Crowd:
     """Connections that one thread serves. when_idle(guest) is called for each that was admitted or
-    has an answer: it may ask, or close the guest, or leave it as it is."""
+    has an answer: it may ask, or close the guest, or leave it as it is. user_of(number) names the
+    user of a connection, the first is 0."""
 
-    def __init__(self, path, when_idle):
-        self.path, self.when_idle = path, when_idle
+    def __init__(self, path, when_idle, user_of=lambda number: f"user{number % 20}"):
+        self.path, self.when_idle, self.user_of = path, when_idle, user_of
         self.selector = selectors.DefaultSelector()
         self.guests = []
         self.number = 0
@@ -196,7 +197,7 @@ class Crowd:
     def open(self, count):
         """More connections, at once."""
         for _ in range(count):
-            guest = Guest(self.path, f"user{self.number % 20}")
+            guest = Guest(self.path, self.user_of(self.number))
             self.number += 1
             self.guests.append(guest)
             self.selector.register(guest.socket, selectors.EVENT_READ, guest)

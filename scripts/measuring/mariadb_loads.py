@@ -11,7 +11,7 @@ import threading
 import time
 from collections import namedtuple
 
-from measuring import mariadb_server
+from measuring import mariadb_box, mariadb_server
 from measuring.mariadb_client import Crowd, Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -288,10 +288,17 @@ def cost(server, cell, extent):
     return {"cost": found}
 
 
+# ---- the box ----
+
+def box(server, _cell, extent):
+    """The server's tables and its box."""
+    return {"boxes": [mariadb_box.compare(server, extent.wave)]}
+
+
 # ---- the table of what is measured ----
 
 # run(server, cell, extent) gives {key of mariadb.json: entries}; counted: with the library that
-# counts; seconds(extent): about how long.
+# counts; seconds(extent): about how long. The server of "box" has a box.
 Experiment = namedtuple("Experiment", "run counted servers seconds")
 EXPERIMENTS = {
     "storm": Experiment(storm, True, mariadb_server.SERVERS, lambda e: 4 + e.after_s[-1]),
@@ -302,6 +309,7 @@ EXPERIMENTS = {
                          lambda e: 4 + e.tables_s + e.after_s[-1]),
     "cost": Experiment(cost, False, (mariadb_server.OFF, *mariadb_server.SERVERS),
                        lambda e: 4 + 2 * len(e.threads) * (e.cost_s + 0.3)),
+    "box": Experiment(box, False, ("exact",), lambda _: 14),
 }
 # size: connections of storms and waves; for the others a seed.
 Cell = namedtuple("Cell", "experiment size")

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from common import documents
-from measuring import allocator_servers
+from measuring import allocator_servers, launching
 from measuring.mariadb_client import Connection, Failed
 
 BINARY = "stock-binary"  # the server that was built without the adapter
@@ -37,7 +37,7 @@ CONNECTIONS_MOST = 4000
 WAIT_S = 60
 
 
-def options(policy, build):
+def options(policy, build, accounts):
     """What a server is started with, besides its places."""
     words = ["--no-defaults", "--skip-networking", "--skip-grant-tables", "--log-warnings=0",
              f"--user={allocator_servers.user()}", f"--lc-messages-dir={build}/sql/share",
@@ -47,7 +47,8 @@ def options(policy, build):
         return [*words, "--performance-schema=OFF"]
     words += ["--performance-schema=ON", "--performance-schema-instrument=%=on",
               *(f"--performance-schema-consumer-{name}=ON" for name in CONSUMERS)]
-    return words if policy == BINARY else [*words, f"--pfslab-policy={policy}"]
+    return words if policy == BINARY else [*words, f"--pfslab-policy={policy}",
+                                           *(["--pfslab-accounts=ON"] if accounts else [])]
 
 
 def page_sizes(header):
@@ -123,6 +124,10 @@ class Built:
                 f"--preset {preset} --target pfslab_shared")
         return place
 
+    def tool(self):
+        """pfs-mem, which reads a server's box."""
+        return launching.built(self.build_dir, "memory", "pfs-mem")
+
     def facts(self):
         """What a result says of the server."""
         with open(os.path.join(self.src, "debian", "changelog"), encoding="utf-8") as file:
@@ -159,27 +164,29 @@ def last_line(text):
 
 
 class Server:
-    """A running server, for a with statement."""
+    """A running server, for a with statement. accounts: with a box, in the folder boxes."""
 
-    def __init__(self, built, policy, work, counted=False):
-        self.built, self.policy, self.counted = built, policy, counted
+    def __init__(self, built, policy, work, counted=False, accounts=False):
+        self.built, self.policy, self.counted, self.accounts = built, policy, counted, accounts
         self.place = os.path.join(work, f"server-{policy}")
+        self.boxes = self.path("boxes")
         self.process = self.control = None
         self.data = os.path.join(work, "data")
 
     def __enter__(self):
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.copytree(self.data, os.path.join(self.place, "data"))
-        os.mkdir(os.path.join(self.place, "tmp"))
+        os.mkdir(self.path("tmp"))
+        os.mkdir(self.boxes, 0o700)
         stock = self.policy in (BINARY, OFF)
         with open(self.path("log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [self.built.binary("mariadbd.stock" if stock else "mariadbd"),
-                 *options(self.policy, self.built.build), f"--datadir={self.path('data')}",
+                 *options(self.policy, self.built.build, self.accounts), f"--datadir={self.path('data')}",
                  f"--socket={self.path('s')}", f"--pid-file={self.path('pid')}",
                  f"--tmpdir={self.path('tmp')}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={
-                    **os.environ, "LD_LIBRARY_PATH": self.built.libraries(
+                    **os.environ, "PFS_MEM_DIR": self.boxes, "LD_LIBRARY_PATH": self.built.libraries(
                         "counted" if self.counted else self.built.preset)})
         try:
             self.wait()

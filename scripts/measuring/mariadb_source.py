@@ -25,6 +25,8 @@ FLAGS = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *(f"-DPLUGIN_{name}=NO" fo
          "-DPLUGIN_PERFSCHEMA=STATIC", "-DWITH_WSREP=OFF", "-DWITH_EMBEDDED_SERVER=OFF",
          "-DWITH_UNIT_TESTS=OFF", "-DWITH_SSL=system", "-DWITH_PCRE=system",
          "-DWITH_LIBFMT=system"]
+# The server's WITH_ASAN does nothing in a build of type Release.
+ASAN_FLAGS = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DWITH_ASAN=ON"]
 MARKER = "storage/perfschema/pfslab_container.h"  # in a source tree: it has the adapter
 
 
@@ -212,7 +214,8 @@ def build_library(preset, build_dir, log):
     say(f"building the library, preset {preset}")
     binary = os.path.join(os.path.abspath(build_dir), preset)
     run(["cmake", "--preset", preset, "-B", binary], log, TOP)
-    run(["cmake", "--build", binary, "--target", "pfslab_shared", "pfsaccounts_shared"], log, TOP)
+    run(["cmake", "--build", binary, "--target", "pfslab_shared", "pfsaccounts_shared",
+         *(["pfs-mem"] if preset == "release" else [])], log, TOP)
 
 
 def insert(src, log):
@@ -250,7 +253,7 @@ def build(folder, build_dir, jobs=None, asan=False):
 
     if asan and not os.path.exists(os.path.join(src, MARKER)):
         raise documents.BadInput(f"{src}: is without the adapter; run scripts/mariadb build first")
-    configure(src, place, library, ["-DWITH_ASAN=ON"] if asan else [], log)
+    configure(src, place, library, ASAN_FLAGS if asan else [], log)
     if not asan:
         build_stock(src, place, ninja)
     for preset in presets:

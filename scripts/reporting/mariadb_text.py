@@ -98,10 +98,23 @@ def cost(document):
                    rows) if rows else ""
 
 
+def boxes(document):
+    """A table of what a box says beside the server's own tables."""
+    rows = []
+    for entry in document.get("boxes", ()):
+        kill = entry["kill"]
+        rows += [[f"{entry['connections']} connections", side, mib([kill[side]["sums"]["global"]]),
+                  mib([kill[side]["sums"]["account"]]), str(kill[side]["below_zero"]),
+                  str(len(kill["missing"])) if side == "box" else "-"]
+                 for side in ("server", "box")]
+    return aligned(["kill -9", "says", "instruments\nMiB", "accounts\nMiB", "rows below\nzero",
+                    "instruments\nmissing"], rows) if rows else ""
+
+
 def summary(document):
     """All of these."""
-    return "\n\n".join(text for text in (make(document) for make in (storms, days, tables, cost))
-                       if text)
+    return "\n\n".join(text for text in (make(document) for make in
+                                         (storms, days, tables, cost, boxes)) if text)
 
 
 def suite(found):

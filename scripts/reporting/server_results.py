@@ -10,6 +10,7 @@ from reporting.suites import with_interval
 from common.amounts import number
 
 MIB = server.MIB
+LARGEST = 20  # instruments of a box that are compared, as in measuring/mariadb_box.py
 
 
 def needless_bar(suite, policy):
@@ -115,7 +116,7 @@ def bars(suite):
             made.append(judge.bar(f"{policy}: statements per second at least those of "
                                   f"{suite.base('cost')}, {server.case_text(case)}",
                                   suite.relative(policy, case), least=1, form="{:.3f} ×"))
-    return made + [suite_bar(suite), reader_bar(suite)]
+    return made + [suite_bar(suite), reader_bar(suite), box_bar(suite)]
 
 
 def mebibytes(samples):
@@ -256,9 +257,57 @@ def suite_rows(suite):
             f"differences\nfrom {suite.base('suite')}"], rows
 
 
+def below_zero(side):
+    """Rows below zero of one side: a count, or the rows."""
+    found = side["below_zero"]
+    return found if isinstance(found, (int, float)) else len(found)
+
+
+def box_bar(suite):
+    """What is left of a server that was killed."""
+    says = (f"kill -9 during a storm: the box names the {LARGEST} largest instruments and all "
+            "accounts of the server's own tables a second before")
+    found = suite.document["boxes"]
+    if not found:
+        return judge.unmeasured(says)
+    missing = sorted({row["name"] for one in found for row in one["kill"]["missing"]})
+    unnamed = sorted({str(who) for one in found for who in
+                      names_of(one["kill"]["server"]) - names_of(one["kill"]["box"])})
+    told = ", ".join(missing + unnamed)
+    return judge.Bar(says, f"missing: {told}" if told else f"none is missing in {len(found)} "
+                     f"kill{'' if len(found) == 1 else 's'}",
+                     judge.NOT_MET if told else judge.MET)
+
+
+def names_of(side):
+    """The accounts of one side."""
+    return {f"{one['user']}@{one['host']}" for one in side["accounts"] if one["user"]}
+
+
+def box_rows(suite):
+    """(headers, rows): the server's own tables and its box at the same moments."""
+    rows = []
+    found = suite.document["boxes"]
+    for moment, when in (("after", "after it"), ("kill", "a second before kill -9, and the box "
+                                                         "after it")):
+        for side in ("server", "box") if found else ():
+            sides = [one[moment][side] for one in found]
+            more = [one["too_much"]["bytes"] / MIB for one in sides if "too_much" in one]
+            rows.append([f"{when}: {'own tables' if side == 'server' else side}",
+                         *(spread(stats.samples_of([round(one["sums"][name] / MIB, 1)
+                                                    for one in sides]))
+                           for name in ("global", "account")),
+                         spread(stats.samples_of([below_zero(one) for one in sides])),
+                         spread(stats.samples_of([round(m, 2) for m in more])) if more else "–"])
+    size = found[0]["connections"] if found else 0
+    return [f"storm of {size:,} connections", "all instruments,\nMiB", "all accounts,\nMiB",
+            "rows below\nzero", "accounts above\nall, MiB"], rows
+
+
+
 TABLES = {"memory": memory_rows, "pages": page_rows, "needless": container_rows,
           "waves": wave_rows, "day": day_rows, "tables": tables_rows, "cost": cost_rows,
-          "suite": suite_rows}
+          "box": box_rows, "suite": suite_rows}
 
 
 def text(suite):

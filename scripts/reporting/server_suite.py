@@ -20,8 +20,10 @@ WITHIN = 1.1
 WORKLOADS = {"point": "point selects", "connect": "connections, one select each"}
 NAMES = {"storms": "storms of connections", "days": "a day of tides",
          "tables": "many tables and prepared statements", "cost": "statements per second",
+         "boxes": "the server's tables beside its box",
          "suite": "the server's perfschema test suite"}
 _LAUNCH = {"round": COUNT, "policy": TEXT}
+_SIDE = {"sums": {EACH: COUNT}, "accounts": [{"bytes": COUNT}]}
 _ANY = ("a number, true, false or null",
         lambda value: value is None or isinstance(value, bool) or documents.is_number(value))
 SHAPE = {"server": {"version": TEXT}, "policies": [TEXT], "missing": {EACH: TEXT},
@@ -31,8 +33,13 @@ SHAPE = {"server": {"version": TEXT}, "policies": [TEXT], "missing": {EACH: TEXT
                                           "ps_bytes": COUNT}]}],
          "tables": [_LAUNCH], "cost": [{**_LAUNCH, "workload": TEXT, "threads": COUNT,
                                         "statements_per_second": COUNT}],
+         "boxes": [{**_LAUNCH, "connections": COUNT,
+                    "after": {"server": _SIDE, "box": _SIDE},
+                    "kill": {"server": _SIDE, "box": _SIDE, "missing": [{"name": TEXT}],
+                             "seconds_before": COUNT}}],
          "suite": {EACH: {"passed": COUNT, "failed": [TEXT]}}}
-DEFAULTS = {"missing": {}, "storms": [], "days": [], "tables": [], "cost": [], "suite": {}}
+DEFAULTS = {"missing": {}, "storms": [], "days": [], "tables": [], "cost": [], "boxes": [],
+            "suite": {}}
 
 
 def place_of(sample):

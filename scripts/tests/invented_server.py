@@ -80,6 +80,27 @@ def cost(policy, number, workload, threads):
             "statements_per_second": rate * factor, "cpu_seconds": 10.0, "disturbed": False}
 
 
+def side(below, of_all, of_accounts, **more):
+    """The server's tables, or its box."""
+    return {"sums": {"global": of_all * MIB, "account": of_accounts * MIB}, "below_zero": below,
+            "accounts": [{"user": user, "host": "localhost", "bytes": MIB}
+                         for user in ("app", "batch")], **more}
+
+
+def box(policy, number):
+    """The server's tables beside its box: rows below zero in the tables only."""
+    one = {"name": "memory/sql/thd::main_mem_root", "bytes": MIB}
+    row = {"table": "account", "user": "app", "name": one["name"], "bytes": -7}
+    none = {"instruments": 0, "bytes": 0}
+    return {"round": number, "policy": policy, "connections": 1500,
+            "after": {"server": side([row] * 4, 450, 300, too_much={"instruments": 2,
+                                                                    "bytes": 3 * MIB}),
+                      "box": side([], 449, 299, too_much=none)},
+            "kill": {"server": side(4, 460, 310, largest=[one]),
+                     "box": side(0, 461, 311, largest=[one]), "missing": [], "lost": {},
+                     "seconds_before": 1.0, "rss_bytes": 600 * MIB}}
+
+
 def document(rounds=ROUNDS, policies=POLICIES):
     """The document of all experiments."""
     turns = [(policy, number) for number in range(rounds) for policy in policies]
@@ -93,6 +114,7 @@ def document(rounds=ROUNDS, policies=POLICIES):
         "cost": [cost(policy, number, *case) for number in range(rounds)
                  for policy in ("off", *policies) for case in (("point", 2), ("point", 16),
                                                                ("connect", 16))],
+        "boxes": [box("exact", number) for number in range(rounds)],
         "suite": {policy: {"passed": 255, "failed": ["perfschema.innodb"], "unstable": [],
                            "skipped": 7}
                   for policy in policies}}

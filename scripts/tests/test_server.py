@@ -162,6 +162,15 @@ class Bars(unittest.TestCase):
         self.assertEqual(rows["exact"], "fails here only: perfschema.digest")
         self.assertEqual(rows["magazine"], "none")
 
+    def test_what_a_box_does_not_name_is_said(self):
+        def lost(document):
+            document["boxes"][1]["kill"]["missing"] = [{"name": "memory/sql/thd", "bytes": 9}]
+        def stranger(document):
+            document["boxes"][0]["kill"]["box"]["accounts"].pop()
+        for change in (lost, stranger):
+            self.assertEqual(verdict("kill -9 during a storm", change), judge.NOT_MET)
+        self.assertIn("batch@localhost", server_results.box_bar(suite(stranger)).measured)
+
     def test_an_error_of_a_reader_is_seen(self):
         def errs(document):
             document["tables"][3]["reader_errors"] = 1
@@ -187,6 +196,9 @@ class Tables(unittest.TestCase):
         self.assertEqual(waves[0][2:], ["2 s after\nwave 1", "2 s after\nwave 2",
                                         "10 s after\nwave 3"])
         self.assertEqual({row[0] for row in waves[1]}, set(invented_server.POLICIES))
+        boxes = [row[1:] for row in server_results.box_rows(found)[1]]
+        self.assertEqual(boxes, [["450", "300", "4", "3"], ["449", "299", "0", "0"],
+                                 ["460", "310", "4", "–"], ["461", "311", "0", "–"]])
 
     def test_text_has_all_of_them(self):
         said = server_results.text(suite())
