@@ -325,10 +325,11 @@ def cells(extent, names, number):
 
 
 def plan(extent, names, policies, rounds, seed):
-    """The launches in order: rounds, in each the cells shuffled, in each its servers shuffled."""
+    """The launches in order: rounds (numbers), in each the cells shuffled, in each its servers
+    shuffled."""
     source = random.Random(seed)
     launches = []
-    for number in range(rounds):
+    for number in rounds:
         turn = cells(extent, names, number)
         source.shuffle(turn)
         for cell in turn:

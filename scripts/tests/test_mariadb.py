@@ -125,7 +125,7 @@ class Suite(unittest.TestCase):
 class Plan(unittest.TestCase):
     def plan(self, seed=3):
         return mariadb_loads.plan(mariadb_loads.EXTENTS["full"], ["storm", "cost"],
-                                  ["stock", "exact"], 2, seed)
+                                  ["stock", "exact"], range(2), seed)
 
     def test_servers_alternate_within_each_cell_of_each_round(self):
         launches = self.plan()
@@ -280,6 +280,10 @@ class Command(fixture.Case):
         self.write(path, json.dumps(found))
         self.assertEqual(fixture.call("mariadb", *words, "--resume", out).returncode, 0)
         self.assertEqual(len(documents.read_json(path)["storms"]), 2)
+        self.assertEqual(fixture.call("mariadb", *words, "--resume", out, "--only", "storm",
+                                      "--policies", "exact").returncode, 0)
+        self.assertEqual([(one["round"], one["policy"]) for one in
+                          documents.read_json(path)["storms"][2:]], [(1, "exact")])
 
 
 if __name__ == "__main__":
