@@ -18,6 +18,8 @@
 /* What a thread's life keeps, from its first sample on. */
 struct pfs_profile_thread {
 	struct pfs_thread *handles[3]; /* of stacks, contexts, samples */
+	struct pfs_stack stack;
+	uint32_t stack_reference, stack_epoch; /* its record; 0: none. The modules' epoch then */
 	struct known_context {
 		uint32_t stack, instrument, reference;
 		struct pfs_box_context *record; /* NULL: none */
@@ -73,6 +75,7 @@ bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *c
 	self->contexts = (struct pfs_intern){ self->stacks.slots + stacks, contexts - 1 };
 	self->stack_files = (void *)(self->contexts.slots + contexts);
 	self->own_contexts_most = config->contexts_max - config->contexts_max / 4;
+	self->samples_max = config->samples_max;
 	pfs_gate_begin(&self->gate);
 	pfs_modules_begin(&self->modules, &books->box);
 	books->box.head->profile_lg = config->profile_lg;
@@ -122,6 +125,30 @@ void pfs_profile_thread_end(struct pfs_memory_thread *thread)
 
 /* ---- gaps ---- */
 
+/*
+ * How much longer than the interval that was asked for the gaps are, as a logarithm, given the
+ * records in use. The last half of the records has fourfold gaps, the last quarter sixteenfold
+ * ones, and so on: each part lasts for twice the bytes that the one before did, so the records do
+ * not run out. A sample weighs what its own gap says, and the records in use do not depend on the
+ * bytes to come, so the estimates stay unbiased.
+ */
+static uint32_t lg_more(const struct pfs_profile *self)
+{
+	/* relaxed: a count */
+	uint32_t most = self->samples_max, used = pfs_load_relaxed(&self->samples_used);
+	uint32_t left = used < most ? most - used : 1, more = 0;
+	while (left <= most / 2) {
+		left *= 2;
+		more += 2;
+	}
+	return more;
+}
+
+static uint32_t lg_asked(const struct pfs_books *books, uint32_t lg)
+{
+	return lg >= 1 && lg <= PFS_PROFILE_LG_MOST ? lg : books->box.head->profile_lg;
+}
+
 /* The mean gap is 2^lg; 0: no samples are taken. Any value in the control area is handled. */
 static uint32_t lg_now(const struct pfs_books *books)
 {
@@ -129,7 +156,8 @@ static uint32_t lg_now(const struct pfs_books *books)
 	uint32_t lg = pfs_load_relaxed(&books->control->profile_lg);
 	if ((pfs_load_relaxed(&books->control->profile_off) & 1) != 0) /* relaxed: a switch */
 		return 0;
-	return lg >= 1 && lg <= PFS_PROFILE_LG_MOST ? lg : books->box.head->profile_lg;
+	lg = lg_asked(books, lg) + lg_more(books->profile);
+	return lg <= PFS_PROFILE_LG_MOST ? lg : PFS_PROFILE_LG_MOST;
 }
 
 /* Draw the next sample of a cell that has allocated `from` bytes. */
@@ -172,6 +200,7 @@ struct search {
 	struct pfs_profile *profile;
 	struct pfs_profile_thread *own;
 	struct pfs_stack *stack;
+	bool is_last;   /* the stack is the thread's last one */
 	uint32_t epoch; /* the modules' epoch when the search began */
 	bool knows_files;
 	uint32_t files; /* of the stack's addresses now, as pfs_modules_see returns them */
@@ -199,8 +228,8 @@ static void drop_record(struct search *self, enum pfs_shelves shelf, uint32_t re
 static uint32_t files_now(struct search *self)
 {
 	if (!self->knows_files)
-		self->files = pfs_modules_see(&self->profile->modules, self->stack->frames,
-					      self->stack->depth);
+		self->files = pfs_modules_see(&self->profile->modules, self->stack->record.frames,
+					      self->stack->record.depth);
 	self->knows_files = true;
 	return self->files;
 }
@@ -209,7 +238,7 @@ static uint32_t files_now(struct search *self)
 static bool stack_is_equal(void *context, uint32_t reference)
 {
 	struct search *self = context;
-	const struct pfs_stack *wanted = self->stack;
+	const struct pfs_box_stack *wanted = &self->stack->record;
 	const struct pfs_box_stack *stack = record_at(self->profile->books, PFS_SHELF_STACKS,
 						      reference);
 	struct pfs_stack_files *known = &self->profile->stack_files[reference];
@@ -227,13 +256,12 @@ static bool stack_is_equal(void *context, uint32_t reference)
 static uint32_t stack_make(void *context)
 {
 	struct search *self = context;
-	const struct pfs_stack *stack = self->stack;
+	struct pfs_box_stack *stack = &self->stack->record;
 	uint32_t files = files_now(self);
-	struct pfs_box_stack fresh = { .depth = stack->depth,
-				       .is_cut = stack->is_cut,
-				       .made_realtime_ns = pfs_box_now_ns() };
-	memcpy(fresh.frames, stack->frames, stack->depth * sizeof(stack->frames[0]));
-	uint32_t reference = make_record(self, PFS_SHELF_STACKS, &fresh, sizeof(fresh));
+	stack->made_realtime_ns = pfs_box_now_ns();
+	uint32_t reference = make_record(self, PFS_SHELF_STACKS, stack,
+					 offsetof(struct pfs_box_stack, frames) +
+						 stack->depth * sizeof(stack->frames[0]));
 	if (reference == 0) {
 		count_lost(self->profile->books, PFS_LOST_STACKS);
 		return 0;
@@ -250,6 +278,17 @@ static void stack_drop(void *context, uint32_t reference)
 }
 
 static const struct pfs_intern_ops stack_ops = { stack_is_equal, stack_make, stack_drop };
+
+/* The record of the stack; 0: none. */
+static uint32_t stack_of(struct search *self)
+{
+	struct pfs_profile_thread *own = self->own;
+	if (!self->is_last || own->stack_epoch != self->epoch || own->stack_reference == 0)
+		own->stack_reference = pfs_intern_with(&self->profile->stacks, self->stack->hash,
+						       &stack_ops, self);
+	own->stack_epoch = self->epoch;
+	return own->stack_reference;
+}
 
 /* ---- contexts ---- */
 
@@ -368,6 +407,22 @@ static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t by
 
 /* ---- samples ---- */
 
+static void free_record(struct pfs_profile *self, struct pfs_thread *handle,
+			struct pfs_box_sample *sample)
+{
+	pfs_free(handle, sample);
+	(void)pfs_fetch_add_relaxed(&self->samples_used, UINT32_MAX); /* relaxed: a count */
+}
+
+static void count_lost_sample(struct pfs_books *books, const struct pfs_sample_block *block)
+{
+	double chance = pfs_draw_chance(block->bytes, UINT64_C(1) << block->lg);
+	count_lost(books, PFS_LOST_SAMPLES);
+	/* relaxed: a count */
+	(void)pfs_fetch_add_relaxed(&books->box.head->lost[PFS_LOST_SAMPLE_BYTES],
+				    (uint64_t)((double)block->bytes / chance));
+}
+
 /* Give back samples freed by threads without a handle. */
 static void give_finished(struct pfs_profile *self, struct pfs_thread *handle)
 {
@@ -379,7 +434,7 @@ static void give_finished(struct pfs_profile *self, struct pfs_thread *handle)
 		struct pfs_box_sample *sample = record_at(self->books, PFS_SHELF_SAMPLES,
 							  reference);
 		reference = pfs_load_relaxed(&sample->next); /* relaxed: [SP2] brought it */
-		pfs_free(handle, sample);
+		free_record(self, handle, sample);
 	}
 }
 
@@ -387,6 +442,9 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 {
 	/* relaxed: a guess, the CAS decides. */
 	uint32_t first = pfs_load_relaxed(&self->finished);
+	/* relaxed: readers confirm the record's bytes; the program may end before it is given back
+	 */
+	pfs_store_relaxed(&sample->is_free, 1);
 	do {
 		pfs_store_relaxed(&sample->next, first); /* relaxed: [SP1] carries it */
 							 /* [SP1] release, pairs with [SP2]. */
@@ -397,8 +455,7 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 			 struct pfs_claim claim, const struct pfs_sample_block *block)
 {
 	struct pfs_thread *handle = handle_of(self->own, PFS_SHELF_SAMPLES);
-	uint32_t stack = pfs_intern_with(&self->profile->stacks, self->stack->hash, &stack_ops,
-					 self);
+	uint32_t stack = stack_of(self);
 	struct known_context *known = known_of(self, thread, stack, block->cell->instrument);
 	struct pfs_box_sample fresh;
 	memset((void *)&fresh, 0, sizeof(fresh));
@@ -412,8 +469,11 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_publish(handle, claim);
-	if (known->record != NULL)
-		weigh(known->record, &thread->random, block->bytes, block->lg);
+	if (known->record == NULL)
+		return;
+	weigh(known->record, &thread->random, block->bytes, block->lg);
+	if (!self->stack->is_walked)
+		(void)pfs_fetch_add_relaxed(&known->record->unwound, 1); /* relaxed: a count */
 }
 
 /* A file may have gone: forget once what was learned of code addresses. */
@@ -432,11 +492,10 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 {
 	struct pfs_profile *self = thread->memory->profile;
 	struct pfs_profile_thread *own = thread->profile;
-	struct pfs_stack stack;
 	if (own == NULL)
 		own = attach(thread);
 	if (own == NULL) {
-		count_lost(self->books, PFS_LOST_SAMPLES);
+		count_lost_sample(self->books, block);
 		return NULL;
 	}
 	pfs_stack_learn(from->caller);
@@ -444,15 +503,16 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 	give_finished(self, handle_of(own, PFS_SHELF_SAMPLES));
 	struct pfs_claim claim = pfs_allocate(handle_of(own, PFS_SHELF_SAMPLES));
 	if (claim.record != NULL) {
-		struct search search = { .profile = self, .own = own, .stack = &stack };
+		struct search search = { .profile = self, .own = own, .stack = &own->stack };
 		/* relaxed: this thread, or the one that created it, knows of a file closed before.
 		 */
 		search.epoch = pfs_load_relaxed(&self->modules.epoch);
 		forget_stacks(self, search.epoch);
-		pfs_stack_take(&stack, from);
+		(void)pfs_fetch_add_relaxed(&self->samples_used, 1); /* relaxed: a count */
+		search.is_last = pfs_stack_take(&own->stack, from);
 		write_sample(&search, thread, claim, block);
 	} else {
-		count_lost(self->books, PFS_LOST_SAMPLES);
+		count_lost_sample(self->books, block);
 	}
 	pfs_gate_leave(&self->gate);
 	return claim.record;
@@ -465,7 +525,7 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 	struct pfs_cell *cell = record_at(books, PFS_SHELF_CELLS, sample->cell);
 	pfs_gate_enter(&self->gate);
 	if (thread != NULL && thread->profile != NULL)
-		pfs_free(handle_of(thread->profile, PFS_SHELF_SAMPLES), sample);
+		free_record(self, handle_of(thread->profile, PFS_SHELF_SAMPLES), sample);
 	else
 		finish(self, sample);
 	pfs_gate_leave(&self->gate);

@@ -64,11 +64,12 @@ class Profile:
                 self.stacks[int(words[0])] = {"is_cut": bool(int(words[1])), "made": int(words[2]),
                                               "frames": [int(word, 16) for word in words[3:]]}
             elif kind == "context":
-                names = " ".join(words[8:]).split("'")
+                names = " ".join(words[9:]).split("'")
                 self.contexts.append({"stack": int(words[1]), "thread_id": int(words[3]),
                                       "samples": int(words[5]), "objects": float(words[6]),
-                                      "bytes": float(words[7]), "thread": names[1],
-                                      "user": names[3], "live": 0, "live_bytes": 0})
+                                      "bytes": float(words[7]), "unwound": int(words[8]),
+                                      "thread": names[1], "user": names[3], "live": 0,
+                                      "live_bytes": 0})
             elif kind == "sample":
                 context = self.contexts[int(words[0])]
                 context["live"] += 1
@@ -154,7 +155,7 @@ def check_stacks(place, part, wanted, per_round=200):
     firsts = {names[0] for names in wanted}
     for names in named:
         expect(names[0] not in firsts or names in wanted, f"a stack that is none: {names}")
-    equal(profile.lost, [0, 0, 0, 0], "lost")
+    equal(profile.lost, [0, 0, 0, 0, 0], "lost")
     place.check(pid)
     end(program)
 
@@ -224,7 +225,7 @@ def deep(place):
     equal(len(found), 1, "stacks")
     for number in found:
         expect(profile.stacks[number]["is_cut"], "the stack is cut")
-        equal(profile.names(number), ("deep",) * 62, "names")
+        equal(profile.names(number), ("deep",) * 126, "names")
     end(program)
 
 

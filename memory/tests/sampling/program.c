@@ -175,7 +175,7 @@ void deep(unsigned depth)
 NOINLINE static void part_deep(void)
 {
 	for (unsigned i = 0; i < ROUNDS; i++)
-		deep(100);
+		deep(200);
 	wait_for("deep");
 	STAY;
 }
