@@ -552,4 +552,8 @@ void pfs_profile_tick(struct pfs_books *books)
 	give_finished(self, books->shelves[PFS_SHELF_SAMPLES].handle);
 	pfs_modules_tick(&self->modules);
 	pfs_gate_leave(&self->gate);
+	uint32_t more = lg_more(self);
+	if (more != self->lg_more) /* gaps that were drawn before are drawn anew */
+		pfs_box_announce(books->control);
+	self->lg_more = more;
 }
