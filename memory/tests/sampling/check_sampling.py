@@ -283,7 +283,77 @@ def off(place):
     end(program)
 
 
-PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off)}
+def share_of(profile):
+    """The part of all samples whose stack was walked."""
+    samples = sum(context["samples"] for context in profile.contexts)
+    return 1 - sum(context["unwound"] for context in profile.contexts) / max(samples, 1)
+
+
+WORKERS = ("in_array", "in_alloca", "in_aligned", "in_both", "in_plain")
+
+
+def workers(place):
+    """Two routines share workers: each has its own stacks, and nearly all are walked."""
+    for path in (place.program, *place.plugins):
+        place.program = path
+        program = place.start()
+        pid, rounds = said(program)
+        profile = place.profile(pid)
+        named = profile.named()
+        for routine in ("indexer", "session"):
+            for worker in WORKERS:
+                found = {names: sums for names, sums in named.items()
+                         if names[0] == "leaf" and worker in names and routine in names}
+                # malloc and realloc: two stacks that end in leaf
+                wanted = ("leaf", worker, routine, "<libc.so.6>", "<libc.so.6>")
+                # `work` may be inlined, and a clone may be called
+                fits = {tuple(name for name in names if not name.startswith("work"))
+                        for names in found}
+                equal(fits, {wanted}, f"{path}: stacks of {worker} in {routine}")
+                equal(sum(sums[0] for sums in found.values()), 2 * rounds,
+                      f"{path}: samples of {worker} in {routine}")
+                equal(sum(sums[1] for sums in found.values()), rounds, f"{path}: in use")
+        strangers = [names for names in named if names[0] == "leaf" and
+                     len(set(names) & {"indexer", "session"}) != 1]
+        equal(strangers, [], f"{path}: stacks of no routine, or of both")
+        share = share_of(profile)
+        expect(share >= 0.95, f"{path}: {share:.1%} of the stacks were walked")
+        place.check(pid)
+        end(program)
+
+
+def share(place):
+    """A C++ program, in which functions with frame pointers and without alternate."""
+    program = place.start(lg=8)
+    pid, _ = said(program)
+    profile = place.profile(pid)
+    walked = share_of(profile)
+    expect(walked >= 0.95, f"{walked:.1%} of the stacks were walked")
+    firsts = {names[0] for names in profile.named()}
+    for name in ("by_new", "by_array", "by_aligned", "by_nothrow", "by_realloc", "by_memalign"):
+        expect(name in firsts, f"no stack that begins in {name}")
+        unwound = sum(context["unwound"] for context in profile.contexts
+                      if profile.names(context["stack"])[0] == name)
+        samples = sum(context["samples"] for context in profile.contexts
+                      if profile.names(context["stack"])[0] == name)
+        expect(unwound <= samples * 0.05, f"{unwound} of {samples} stacks of {name} were unwound")
+    said_so = place.run("profile", str(pid)).stdout
+    expect(f"{100 * walked:.1f} % walked" in said_so, f"pfs-mem profile: {said_so}")
+    end(program)
+
+
+def starts(place):
+    """The main thread's stack is walked from its first sample on, in each start."""
+    for _ in range(20):
+        program = place.start("plain")
+        pid, _ = said(program)
+        walked = share_of(place.profile(pid))
+        expect(walked >= 0.95, f"{walked:.1%} of the stacks were walked")
+        end(program)
+
+
+PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off,
+                                          workers, share, starts)}
 
 
 if __name__ == "__main__":

@@ -38,11 +38,10 @@ static void wait_for(const char *said)
 
 /* ---- plain calls ---- */
 
-NOINLINE void leaf(void);
 NOINLINE void middle(unsigned depth);
 NOINLINE void other_leaf(void);
 
-void leaf(void)
+NOINLINE void leaf(void)
 {
 	keep(malloc(1000));
 	STAY;
