@@ -75,7 +75,7 @@ void in_plain(unsigned count)
 	STAY;
 }
 
-static void work(unsigned count)
+static inline __attribute__((always_inline)) void work(unsigned count)
 {
 	volatile int sum = 0;
 	in_array(count);
