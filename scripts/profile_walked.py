@@ -24,7 +24,7 @@ from measuring import allocator_servers, launching
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WANTED = 95.0
 WAIT_S = 30
-AMOUNTS = {"redis": 20000, "mariadb": 2000}
+AMOUNTS = {"redis": 20000, "mariadb": 20000}
 
 PYTHON = """
 import json, re, sys
@@ -47,7 +47,7 @@ $| = 1; print "ready\\n"; <STDIN>;
 """
 NODE = """
 const kept = [];
-for (let i = 0; i < 200; i++) {
+for (let i = 0; i < 800; i++) {
   kept.push(Buffer.alloc(20000), JSON.parse(JSON.stringify({n: Array(2000).fill("x" + i)})));
   kept.push(require("zlib").deflateSync(Buffer.alloc(50000, i)));
   kept.push(require("crypto").createHash("sha256").update("x".repeat(i)).digest("hex"));

@@ -10,6 +10,7 @@ Exit 0: all as expected. 1: something was not.
 import bisect
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -239,10 +240,7 @@ def plugins(place):
         equal(profile.named().get(wanted), [200, 200, 120000], f"stack of plugin {number}")
         there = [module for module in profile.modules if module["path"] == path]
         equal([bool(module["gone"]) for module in there], [False], f"module {path}")
-        notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
-                               check=False).stdout
-        want = re.search(r"Build ID: ([0-9a-f]+)", notes)
-        equal(there and there[0]["build_id"], want.group(1) if want else "", "build id")
+        equal(there and there[0]["build_id"], build_id(path), "build id")
         equal(kept, 200 * (number + 1), "kept")
         go_on(program)
     said(program)
@@ -341,6 +339,44 @@ def share(place):
     end(program)
 
 
+def build_id(path):
+    """Of a file, as readelf says; "": it has none."""
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=False).stdout
+    found = re.search(r"Build ID: ([0-9a-f]+)", notes)
+    return found.group(1) if found else ""
+
+
+def gaps(place):
+    """A program with gaps between its segments has names and its build id. When another file is
+    there later, it has no names, and a line says why."""
+    own, why = place.program, {True: "its build id differs", False: "changed after the program"}
+    stays, copy = own, place.path("copy")
+    for path in (own, *place.plugins):
+        place.program = path
+        plain(place)
+        shutil.copy(path, copy)
+        place.program = copy
+        program = place.start("plain")
+        pid, _ = said(program)
+        there = [module for module in place.profile(pid).modules if module["path"] == copy]
+        equal([module["build_id"] for module in there], [build_id(path)], f"{path}: build id")
+        program.kill()
+        program.wait(timeout=60)
+        words = ("pprof", str(pid), "--symbolized", "--format", "collapsed")
+        names = place.run(*words).stdout
+        expect("part_plain;middle;middle;middle;leaf" in names, f"{path}: {names}")
+        os.unlink(copy)
+        shutil.copy2(stays if path != stays else place.plugins[0], copy)
+        done = place.run(*words)
+        lines = [line for line in done.stderr.splitlines() if copy in line and "ignored" in line]
+        equal(len(lines), 1, f"{path}: lines about the other file: {done.stderr}")
+        expect(why[build_id(path) != ""] in done.stderr, done.stderr)
+        expect("part_plain" not in done.stdout and "leaf" not in done.stdout,
+               f"{path}: names of another file: {done.stdout}")
+        os.unlink(copy)
+
+
 def starts(place):
     """The main thread's stack is walked from its first sample on, in each start."""
     for _ in range(20):
@@ -352,7 +388,7 @@ def starts(place):
 
 
 PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off,
-                                          workers, share, starts)}
+                                          workers, share, starts, gaps)}
 
 
 if __name__ == "__main__":
