@@ -227,6 +227,12 @@ def deep(place):
     for number in found:
         expect(profile.stacks[number]["is_cut"], "the stack is cut")
         equal(profile.names(number), ("deep",) * 126, "names")
+    lines = [line for line in place.run("pprof", str(pid), "--symbolized", "--format",
+                                        "collapsed").stdout.splitlines() if "deep;deep" in line]
+    equal([line.split(" ")[0] for line in lines], [";".join(["[cut]"] + ["deep"] * 126)],
+          "collapsed")
+    for words in (("flame", str(pid)), ("pprof", str(pid), "--symbolized")):
+        expect("[cut]" in place.run(*words).stdout, f"{words[0]}: no frame says that it is cut")
     end(program)
 
 
