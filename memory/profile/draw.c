@@ -54,7 +54,8 @@ double pfs_draw_chance(uint64_t bytes, uint64_t interval)
 	for (; x > 0.5; halves++)
 		x /= 2;
 	double sum = 1;
-	for (int term = 16; term >= 2; term--)
+	/* Of most blocks x is so small that fewer terms are exact: x^7 / 8! is below 2^-53. */
+	for (int term = x < 0x1p-6 ? 7 : 16; term >= 2; term--)
 		sum = 1 - x / term * sum;
 	double chance = x * sum;
 	while (halves-- > 0)

@@ -14,12 +14,14 @@
 #include "draw.h"
 
 #define KNOWN_CONTEXTS 64u /* for each thread; a power of two */
+#define USED_STEPS 4096u   /* a thread counts this part of all records at once */
 
 /* What a thread's life keeps, from its first sample on. */
 struct pfs_profile_thread {
 	struct pfs_thread *handles[3]; /* of stacks, contexts, samples */
 	struct pfs_stack stack;
 	uint32_t stack_reference, stack_epoch; /* its record; 0: none. The modules' epoch then */
+	int32_t used; /* samples taken less those given back, not counted in samples_used yet */
 	struct known_context {
 		uint32_t stack, instrument, reference;
 		struct pfs_box_context *record; /* NULL: none */
@@ -76,6 +78,7 @@ bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *c
 	self->stack_files = (void *)(self->contexts.slots + contexts);
 	self->own_contexts_most = config->contexts_max - config->contexts_max / 4;
 	self->samples_max = config->samples_max;
+	self->used_step = 1 + (int32_t)(config->samples_max / USED_STEPS);
 	pfs_gate_begin(&self->gate);
 	pfs_modules_begin(&self->modules, &books->box);
 	books->box.head->profile_lg = config->profile_lg;
@@ -89,6 +92,21 @@ void pfs_profile_close(struct pfs_profile *self)
 		return;
 	(void)munmap(self->tables, self->table_bytes);
 	free(self);
+}
+
+static void count_used(struct pfs_profile *self, int32_t by)
+{
+	(void)pfs_fetch_add_relaxed(&self->samples_used, (uint32_t)by); /* relaxed: a count */
+}
+
+/* The same by a thread, which counts many at once, so that threads do not meet there. */
+static void count_own_used(struct pfs_profile *self, struct pfs_profile_thread *own, int32_t by)
+{
+	own->used += by;
+	if (own->used >= self->used_step || own->used <= -self->used_step) {
+		count_used(self, own->used);
+		own->used = 0;
+	}
 }
 
 static void detach(struct pfs_profile_thread *own)
@@ -118,8 +136,11 @@ static struct pfs_profile_thread *attach(struct pfs_memory_thread *thread)
 
 void pfs_profile_thread_end(struct pfs_memory_thread *thread)
 {
-	if (thread->profile != NULL)
+	if (thread->profile != NULL) {
+		if (thread->memory->profile != NULL)
+			count_used(thread->memory->profile, thread->profile->used);
 		detach(thread->profile);
+	}
 	thread->profile = NULL;
 }
 
@@ -134,9 +155,10 @@ void pfs_profile_thread_end(struct pfs_memory_thread *thread)
  */
 static uint32_t lg_more(const struct pfs_profile *self)
 {
-	/* relaxed: a count */
-	uint32_t most = self->samples_max, used = pfs_load_relaxed(&self->samples_used);
-	uint32_t left = used < most ? most - used : 1, more = 0;
+	uint32_t most = self->samples_max, more = 0;
+	/* relaxed: a count. A thread that frees may have counted before the one that took. */
+	int32_t used = (int32_t)pfs_load_relaxed(&self->samples_used);
+	uint32_t left = used < 0 ? most : (uint32_t)used < most ? most - (uint32_t)used : 1;
 	while (left <= most / 2) {
 		left *= 2;
 		more += 2;
@@ -407,13 +429,6 @@ static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t by
 
 /* ---- samples ---- */
 
-static void free_record(struct pfs_profile *self, struct pfs_thread *handle,
-			struct pfs_box_sample *sample)
-{
-	pfs_free(handle, sample);
-	(void)pfs_fetch_add_relaxed(&self->samples_used, UINT32_MAX); /* relaxed: a count */
-}
-
 static void count_lost_sample(struct pfs_books *books, const struct pfs_sample_block *block)
 {
 	double chance = pfs_draw_chance(block->bytes, UINT64_C(1) << block->lg);
@@ -434,7 +449,8 @@ static void give_finished(struct pfs_profile *self, struct pfs_thread *handle)
 		struct pfs_box_sample *sample = record_at(self->books, PFS_SHELF_SAMPLES,
 							  reference);
 		reference = pfs_load_relaxed(&sample->next); /* relaxed: [SP2] brought it */
-		free_record(self, handle, sample);
+		pfs_free(handle, sample);
+		count_used(self, -1);
 	}
 }
 
@@ -457,17 +473,26 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	struct pfs_thread *handle = handle_of(self->own, PFS_SHELF_SAMPLES);
 	uint32_t stack = stack_of(self);
 	struct known_context *known = known_of(self, thread, stack, block->cell->instrument);
-	struct pfs_box_sample fresh;
-	memset((void *)&fresh, 0, sizeof(fresh));
-	fresh.bytes = block->bytes;
-	fresh.interval = UINT64_C(1) << block->lg;
-	fresh.taken_realtime_ns = pfs_now_ns(CLOCK_REALTIME_COARSE);
-	fresh.address = (uintptr_t)block->address;
-	fresh.context = known->reference;
-	fresh.cell = block->cell->reference;
-	fresh.level = PFS_CELL_IS_SAMPLE;
-	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
-	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
+	/* What a record is not written with is always 0. */
+	struct pfs_box_sample *sample = claim.record;
+	const struct {
+		uint64_t bytes, interval, taken_realtime_ns, address;
+		uint32_t context, cell;
+	} front = { block->bytes,
+		    UINT64_C(1) << block->lg,
+		    pfs_now_ns(CLOCK_REALTIME_COARSE),
+		    (uintptr_t)block->address,
+		    known->reference,
+		    block->cell->reference };
+	const uint32_t back[6] = {
+		0, PFS_CELL_IS_SAMPLE, (uint32_t)pfs_index(handle, claim.record) + 1, 0, 0, 0
+	};
+	_Static_assert(sizeof(front) == offsetof(struct pfs_box_sample, spare), "one layout");
+	_Static_assert(offsetof(struct pfs_box_sample, rest) + sizeof(uint32_t) ==
+			       offsetof(struct pfs_box_sample, owner) + sizeof(back),
+		       "owner, level, reference, next, is_free");
+	pfs_bytes_store(sample, &front, sizeof(front));
+	pfs_bytes_store(&sample->owner, back, sizeof(back));
 	pfs_publish(handle, claim);
 	if (known->record == NULL)
 		return;
@@ -508,7 +533,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 		 */
 		search.epoch = pfs_load_relaxed(&self->modules.epoch);
 		forget_stacks(self, search.epoch);
-		(void)pfs_fetch_add_relaxed(&self->samples_used, 1); /* relaxed: a count */
+		count_own_used(self, own, 1);
 		search.is_last = pfs_stack_take(&own->stack, from);
 		write_sample(&search, thread, claim, block);
 	} else {
@@ -524,10 +549,12 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 	struct pfs_profile *self = books->profile;
 	struct pfs_cell *cell = record_at(books, PFS_SHELF_CELLS, sample->cell);
 	pfs_gate_enter(&self->gate);
-	if (thread != NULL && thread->profile != NULL)
-		free_record(self, handle_of(thread->profile, PFS_SHELF_SAMPLES), sample);
-	else
+	if (thread != NULL && thread->profile != NULL) {
+		count_own_used(self, thread->profile, -1);
+		pfs_free(handle_of(thread->profile, PFS_SHELF_SAMPLES), sample);
+	} else {
 		finish(self, sample);
+	}
 	pfs_gate_leave(&self->gate);
 	return cell;
 }

@@ -45,6 +45,7 @@ struct pfs_profile {
 	_Atomic(uint32_t) own_contexts; /* contexts that belong to a thread */
 	uint32_t own_contexts_most;
 	uint32_t samples_max;
+	int32_t used_step;
 	uint32_t lg_more; /* at the last tick */
 	struct pfs_intern stacks, contexts;
 	struct pfs_stack_files *stack_files; /* [stacks_max + 1], by reference */

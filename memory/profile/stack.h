@@ -30,7 +30,7 @@ struct pfs_stack_from {
 	uintptr_t slot;     /* where that return address is stored; 0: slot and frame are unknown */
 };
 
-#define PFS_STACK_AGAIN 256u
+#define PFS_STACK_AGAIN 1024u
 #define PFS_STACK_WORDS 256u /* of a stack that is taken again */
 
 /* The stack that a thread captured last, with a hash to find equal ones. All zero at first. */
