@@ -29,9 +29,11 @@ double pfs_draw_log(double number)
 		mantissa /= 2;
 		exponent++;
 	}
+	static const double terms[] = { 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+					1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1 };
 	double s = (mantissa - 1) / (mantissa + 1), square = s * s, sum = 0;
-	for (int term = 21; term >= 1; term -= 2)
-		sum = sum * square + 1.0 / term;
+	for (unsigned i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		sum = sum * square + terms[i];
 	return 2 * s * sum + exponent * LN_2;
 }
 

@@ -174,15 +174,16 @@ static struct bounds bounds_now(void)
 struct walk {
 	struct pfs_stack *stack;
 	struct bounds bounds;
-	uintptr_t frame; /* the frame pointer */
 	uintptr_t slot;  /* where the last return address is stored */
+	uintptr_t frame; /* the frame pointer, if `kept` is 0 */
+	uintptr_t kept;  /* where the frame pointer is stored: few steps need it */
 };
 
-/* Read a word of the stack, and remember it. False: it is not above the last return address. */
+/* Read a word of the stack, and remember it. False: it is not above the first return address. */
 static PLAIN_READS bool look(const struct walk *walk, uintptr_t at, uintptr_t *value)
 {
 	struct pfs_stack *stack = walk->stack;
-	if (at % sizeof(uintptr_t) != 0 || at <= walk->slot ||
+	if (at % sizeof(uintptr_t) != 0 || at <= stack->from.slot ||
 	    at > walk->bounds.high - sizeof(uintptr_t))
 		return false;
 	*value = *(const uintptr_t *)at; /* NOLINT: the stack */
@@ -194,25 +195,31 @@ static PLAIN_READS bool look(const struct walk *walk, uintptr_t at, uintptr_t *v
 	return true;
 }
 
+/* Where the return address of a frame is stored that begins where the frame pointer says; 0: it
+ * cannot be read. */
+static uintptr_t slot_by_pointer(struct walk *walk, struct known known)
+{
+	uintptr_t begin;
+	if (walk->kept != 0 && !look(walk, walk->kept, &walk->frame))
+		return 0;
+	walk->kept = walk->frame; /* it points to the caller's */
+	if (known.step == STEP_POINTED)
+		return walk->frame + sizeof(uintptr_t);
+	return look(walk, walk->frame - known.words * sizeof(uintptr_t), &begin)
+		       ? begin - sizeof(uintptr_t)
+		       : 0;
+}
+
 /* Step to the caller. Returns its return address; 0: none. */
 static uintptr_t step_up(struct walk *walk, struct known known)
 {
-	uintptr_t slot, frame = walk->frame, next;
-	if (known.step == STEP_POINTED) {
-		slot = frame + sizeof(uintptr_t);
-	} else if (known.step == STEP_STORED) {
-		if (!look(walk, frame - known.words * sizeof(uintptr_t), &slot))
-			return 0;
-		slot -= sizeof(uintptr_t);
-	} else {
-		slot = walk->slot + known.words * sizeof(uintptr_t);
-	}
-	uintptr_t kept = slot - (known.step - STEP_FIXED) * sizeof(uintptr_t);
+	uintptr_t slot = walk->slot + known.words * sizeof(uintptr_t), next;
 	if (known.step < STEP_FIXED)
-		kept = frame;
-	if ((known.step != STEP_FIXED && !look(walk, kept, &frame)) || !look(walk, slot, &next))
+		slot = slot_by_pointer(walk, known);
+	else if (known.step != STEP_FIXED)
+		walk->kept = slot - (known.step - STEP_FIXED) * sizeof(uintptr_t);
+	if (slot <= walk->slot || !look(walk, slot, &next))
 		return 0;
-	walk->frame = frame;
 	walk->slot = slot;
 	return next;
 }
@@ -223,7 +230,7 @@ static struct walk walk_from(struct pfs_stack *stack, const struct pfs_stack_fro
 	stack->word_count = 0;
 	/* relaxed: as in step_of */
 	stack->forgets = pfs_load_relaxed(&forgets);
-	return (struct walk){ stack, bounds_now(), from->frame, from->slot };
+	return (struct walk){ stack, bounds_now(), from->slot, from->frame, 0 };
 }
 
 /* Walk the whole stack, if every step is known. */
