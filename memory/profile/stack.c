@@ -200,7 +200,9 @@ static PLAIN_READS bool look(const struct walk *walk, uintptr_t at, uintptr_t *v
 static uintptr_t slot_by_pointer(struct walk *walk, struct known known)
 {
 	uintptr_t begin;
-	if (walk->kept != 0 && !look(walk, walk->kept, &walk->frame))
+	if (walk->kept == 0)
+		walk->stack->has_used_frame = true;
+	else if (!look(walk, walk->kept, &walk->frame))
 		return 0;
 	walk->kept = walk->frame; /* it points to the caller's */
 	if (known.step == STEP_POINTED)
@@ -228,6 +230,7 @@ static struct walk walk_from(struct pfs_stack *stack, const struct pfs_stack_fro
 {
 	stack->from = *from;
 	stack->word_count = 0;
+	stack->has_used_frame = false;
 	/* relaxed: as in step_of */
 	stack->forgets = pfs_load_relaxed(&forgets);
 	return (struct walk){ stack, bounds_now(), from->slot, from->frame, 0 };
@@ -265,7 +268,7 @@ static PLAIN_READS bool is_last(const struct pfs_stack *stack, const struct pfs_
 {
 	if (!stack->is_walked || stack->word_count > PFS_STACK_WORDS ||
 	    stack->from.caller != from->caller || stack->from.slot != from->slot ||
-	    stack->from.frame != from->frame ||
+	    (stack->has_used_frame && stack->from.frame != from->frame) ||
 	    stack->forgets != pfs_load_relaxed(&forgets)) /* relaxed: as in step_of */
 		return false;
 	for (uint32_t i = 0; i < stack->word_count; i++)

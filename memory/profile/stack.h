@@ -40,6 +40,7 @@ struct pfs_stack {
 	uint32_t takes;
 	/* How it was walked: from where, after how many forgets, and what was read. */
 	struct pfs_stack_from from;
+	bool has_used_frame; /* from.frame was needed */
 	uint32_t forgets;
 	uint32_t word_count;
 	uint32_t places[PFS_STACK_WORDS]; /* bytes above from.slot */
