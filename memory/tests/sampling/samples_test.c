@@ -17,7 +17,7 @@
 #define THREADS 8u
 #define BLOCKS 400u
 
-/* ---- as the library that counts does it, with an artificial stack ---- */
+/* ---- as the library that counts does it: this function's caller is the program's call ---- */
 
 struct block {
 	struct pfs_cell *named; /* a cell or a sample */
@@ -30,7 +30,9 @@ static __attribute__((noinline)) struct pfs_cell *allocate(struct pfs_memory_thr
 	(void)pfs_memory_allocated(thread, key, bytes);
 	struct pfs_cell *cell = thread->all_cells[key];
 	struct pfs_sample_block block = { cell, bytes, pfs_sample_due(thread, cell, bytes), NULL };
-	struct pfs_stack_from from = { __builtin_return_address(0), 0, 0 };
+	const uintptr_t *words = __builtin_frame_address(0);
+	struct pfs_stack_from from = { __builtin_return_address(0), words[0],
+				       (uintptr_t)&words[1] };
 	struct pfs_box_sample *sample = block.lg != 0 ? pfs_sample_take(thread, &block, &from)
 						      : NULL;
 	return sample != NULL ? (struct pfs_cell *)(void *)sample : cell;
