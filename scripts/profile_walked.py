@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""profile_walked.py - which share of a program's stacks the heap profile walks, and does not unwind:
-a table for the programs that are installed here.
+"""profile_walked.py - which share of a program's stacks the heap profile walks: a table for the
+programs that are installed here.
 
 usage: scripts/profile_walked.py [--build DIR] [--lg N] [PROGRAM...]
 redis and MariaDB under the load of their clients; python3, perl and node with a script; a Rust
@@ -60,7 +60,11 @@ RUST = """
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 fn fill(depth: u32) -> HashMap<String, Vec<String>> {
-    if depth > 0 { let mut m = fill(depth - 1); m.insert(depth.to_string(), vec!["d".repeat(50)]); return m; }
+    if depth > 0 {
+        let mut m = fill(depth - 1);
+        m.insert(depth.to_string(), vec!["d".repeat(50)]);
+        return m;
+    }
     (0..300).map(|n| (n.to_string(), (0..n % 20).map(|i| "x".repeat(i * 30)).collect())).collect()
 }
 fn main() {

@@ -1,7 +1,8 @@
 /*
- * frames.h - how to get from a return address to its caller's, whatever the path to it? The answer
- * comes from the function's unwind table (DWARF call frame information), which the unwinder uses as
- * well. It is read for x86-64; other machines have no rules.
+ * frames.h - the way from a return address to its caller's, by the function's unwind table (DWARF
+ * call frame information), which the unwinder uses as well
+ *
+ * The table is read for x86-64; other machines have no rules.
  *
  * A frame begins where the stack pointer was before the call: just below is the return address.
  */
