@@ -187,11 +187,15 @@ static PLAIN_READS bool look(const struct walk *walk, uintptr_t at, uintptr_t *v
 	    at > walk->bounds.high - sizeof(uintptr_t))
 		return false;
 	*value = *(const uintptr_t *)at; /* NOLINT: the stack */
-	if (stack->word_count < PFS_STACK_WORDS) {
-		stack->words[stack->word_count] = *value;
-		stack->places[stack->word_count] = (uint32_t)(at - stack->from.slot);
+	uint32_t count = stack->word_count;
+	uintptr_t place = at - stack->from.slot;
+	if (count < PFS_STACK_WORDS && place <= UINT32_MAX) {
+		stack->words[count] = *value;
+		stack->places[count] = (uint32_t)place;
+		stack->word_count = count + 1;
+	} else {
+		stack->word_count = PFS_STACK_WORDS + 1;
 	}
-	stack->word_count++;
 	return true;
 }
 

@@ -42,7 +42,7 @@ struct pfs_stack {
 	struct pfs_stack_from from;
 	bool has_used_frame; /* from.frame was needed */
 	uint32_t forgets;
-	uint32_t word_count;
+	uint32_t word_count;              /* more than there are: the stack is not taken again */
 	uint32_t places[PFS_STACK_WORDS]; /* bytes above from.slot */
 	uint64_t words[PFS_STACK_WORDS];
 	struct pfs_box_stack record;

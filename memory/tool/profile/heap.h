@@ -78,7 +78,7 @@ struct pfs_heap {
 	uint32_t live_pid; /* 0: it does not live */
 	char died[160];    /* when; "": it lives, or this is not known */
 	bool is_dump, has_base, is_named, failed;
-	uint64_t lost_samples, lost_stacks, lost_contexts;
+	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;
 
 	struct pfs_heap_module *modules;
 	struct pfs_heap_location *locations;
