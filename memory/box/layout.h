@@ -34,7 +34,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 2u
+#define PFS_BOX_VERSION 3u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -108,6 +108,7 @@ enum pfs_box_lost {
 	PFS_LOST_SAMPLES,  /* samples missing from the profile: no record was left */
 	PFS_LOST_MODULES,  /* mapped files without a record */
 	PFS_LOST_MAPPED,   /* ranges of the program's own mappings that did not fit */
+	PFS_LOST_SAMPLE_BYTES, /* that the samples of PFS_LOST_SAMPLES stand for */
 	PFS_LOSTS
 };
 

@@ -18,6 +18,9 @@
  * thread (its owner is 0), so the free takes the slow path. Therefore the region of the samples
  * follows that of the cells, and both have `owner` at the same offset.
  *
+ * Each sample has its own interval: the fewer records are free, the longer the intervals of new
+ * samples are, so that the samples of a program of any size fit.
+ *
  * Stacks and contexts stay until the program ends; those that do not fit are counted as lost. All
  * are read by the optimistic protocol (layout.h).
  */
@@ -26,7 +29,7 @@
 
 #include "memory/box/layout.h"
 
-#define PFS_STACK_FRAMES 62u
+#define PFS_STACK_FRAMES 126u
 #define PFS_CELL_IS_SAMPLE UINT32_MAX /* the level of a sample; see struct pfs_cell */
 
 /* Return addresses: frames[0] is where the program called the allocator, then its callers. The
@@ -38,15 +41,16 @@ struct pfs_box_stack {
 	uint32_t is_cut; /* there were more callers than fit, or than could be found */
 	uint64_t frames[PFS_STACK_FRAMES];
 };
-_Static_assert(sizeof(struct pfs_box_stack) == 512, "whole lines");
+_Static_assert(sizeof(struct pfs_box_stack) == 1024, "whole lines");
 
 struct pfs_box_context {
 	uint32_t stack;      /* reference; 0: it found no record */
 	uint32_t instrument; /* reference */
 	uint64_t thread_id;  /* as in struct pfs_box_thread; 0: all threads without a record */
 	uint32_t os_tid;
-	uint32_t spare;
-	/* Since the start, weighted; by the thread alone, or by any if thread_id is 0. */
+	/* Since the start, the next three weighted; by the thread alone, or by any if thread_id is
+	 * 0. */
+	_Atomic(uint32_t) unwound; /* samples whose stack was not walked (memory/profile/stack.h) */
 	_Atomic(uint64_t) samples;
 	_Atomic(uint64_t) objects_256ths;
 	_Atomic(uint64_t) bytes;
@@ -68,7 +72,8 @@ struct pfs_box_sample {
 	uint32_t level;          /* PFS_CELL_IS_SAMPLE */
 	uint32_t reference;      /* its own */
 	_Atomic(uint32_t) next;  /* in the list of samples whose block is free, to be given back */
-	char rest[256 - offsetof(struct pfs_cell, owner) - 4 * sizeof(uint32_t)];
+	_Atomic(uint32_t) is_free; /* 1: its block is free */
+	char rest[256 - offsetof(struct pfs_cell, owner) - 5 * sizeof(uint32_t)];
 };
 _Static_assert(sizeof(struct pfs_box_sample) == 256, "a place is a multiple of 128 bytes");
 _Static_assert(offsetof(struct pfs_box_sample, owner) == offsetof(struct pfs_cell, owner) &&

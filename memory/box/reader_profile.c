@@ -46,6 +46,9 @@ static bool take_sample(void *taking, uint64_t number, uint32_t word, const void
 	(void)word;
 	const struct pfs_box_sample *record = from;
 	struct pfs_seen_sample *seen = to;
+	struct pfs_box_sample *copy = (struct pfs_box_sample *)(uintptr_t)record;
+	if (pfs_load_relaxed(&copy->is_free) != 0) /* relaxed: a private copy */
+		return false;
 	*seen = (struct pfs_seen_sample){
 		.context = record->context,
 		.bytes = record->bytes,
@@ -77,6 +80,7 @@ static bool take_context(void *taking, uint64_t number, uint32_t word, const voi
 	};
 	struct pfs_box_context *copy = (struct pfs_box_context *)(uintptr_t)record;
 	seen->samples = pfs_load_relaxed(&copy->samples);           /* relaxed: a private copy */
+	seen->unwound = pfs_load_relaxed(&copy->unwound);           /* relaxed: likewise */
 	uint64_t objects = pfs_load_relaxed(&copy->objects_256ths); /* relaxed: likewise */
 	seen->objects = (double)objects / 256;
 	seen->bytes = (double)pfs_load_relaxed(&copy->bytes); /* relaxed: likewise */

@@ -21,6 +21,7 @@ struct pfs_seen_context {
 	uint64_t thread_id;  /* 0: threads without a record */
 	uint32_t os_tid;
 	uint64_t samples;      /* since the start */
+	uint64_t unwound;      /* of these: their stacks were unwound, and not walked */
 	double objects, bytes; /* that the samples stand for; since the start */
 	char thread_name[16];
 	char user_name[32];

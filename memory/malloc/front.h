@@ -24,5 +24,21 @@
 #define pfs_front_posix_memalign(block, alignment, size, caller) \
 	((void)(caller), pfs_posix_memalign(block, alignment, size))
 
+/* operator new, which calls `fails` instead of returning NULL. */
+typedef void *pfs_front_fails(size_t align_bytes, size_t size_bytes, const void *caller);
+
+static inline void *pfs_front_new(size_t size_bytes, const void *caller, pfs_front_fails *fails)
+{
+	void *block = pfs_malloc_quick(size_bytes);
+	return pfs_likely(block != NULL) ? block : fails(1, size_bytes, caller);
+}
+
+static inline void *pfs_front_new_aligned(size_t align_bytes, size_t size_bytes, const void *caller,
+					  pfs_front_fails *fails)
+{
+	void *block = pfs_memalign(align_bytes, size_bytes);
+	return pfs_likely(block != NULL) ? block : fails(align_bytes, size_bytes, caller);
+}
+
 #endif
 #endif

@@ -53,30 +53,6 @@ static PFS_COLD void *new_or_null(size_t alignment, size_t size, const void *cal
 	return block;
 }
 
-static inline void *new_plain(size_t size, const void *caller)
-{
-	void *block = pfs_front_malloc(size, caller);
-	return pfs_likely(block != NULL) ? block : new_or_throw(1, size, caller);
-}
-
-static void *new_aligned(size_t size, size_t alignment, const void *caller)
-{
-	void *block = pfs_front_memalign(alignment, size, caller);
-	return pfs_likely(block != NULL) ? block : new_or_throw(alignment, size, caller);
-}
-
-static void *new_nothrow(size_t size, const void *caller)
-{
-	void *block = pfs_front_malloc(size, caller);
-	return pfs_likely(block != NULL) ? block : new_or_null(1, size, caller);
-}
-
-static void *new_aligned_nothrow(size_t size, size_t alignment, const void *caller)
-{
-	void *block = pfs_front_memalign(alignment, size, caller);
-	return pfs_likely(block != NULL) ? block : new_or_null(alignment, size, caller);
-}
-
 #define NEW(symbol, parameters, call)                                 \
 	extern PUBLIC void *new_##symbol parameters __asm__(#symbol); \
 	void *new_##symbol parameters                                 \
@@ -91,16 +67,20 @@ static void *new_aligned_nothrow(size_t size, size_t alignment, const void *call
 	}
 
 /* Plain and array: new, nothrow, aligned, aligned nothrow. */
-NEW(_Znwm, (size_t size), new_plain(size, PFS_CALLER))
-NEW(_Znam, (size_t size), new_plain(size, PFS_CALLER))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size, PFS_CALLER)))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, new_nothrow(size, PFS_CALLER)))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment, PFS_CALLER))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), new_aligned(size, alignment, PFS_CALLER))
+NEW(_Znwm, (size_t size), pfs_front_new(size, PFS_CALLER, new_or_throw))
+NEW(_Znam, (size_t size), pfs_front_new(size, PFS_CALLER, new_or_throw))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag),
+    ((void)tag, pfs_front_new(size, PFS_CALLER, new_or_null)))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag),
+    ((void)tag, pfs_front_new(size, PFS_CALLER, new_or_null)))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment),
+    pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_throw))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment),
+    pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_throw))
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, new_aligned_nothrow(size, alignment, PFS_CALLER)))
+    ((void)tag, pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_null)))
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, new_aligned_nothrow(size, alignment, PFS_CALLER)))
+    ((void)tag, pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_null)))
 
 /* Plain and array: delete, nothrow, sized, aligned, sized and aligned, aligned nothrow. */
 DELETE(_ZdlPv, (void *block))

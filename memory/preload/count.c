@@ -98,7 +98,8 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 /*
  * Where the stack of a call begins, given the frame of the current function. If that returns to the
  * program, it was called instead of malloc, or by a tail call from malloc. Then malloc has no
- * frame, the callee-saved registers are the caller's, and so is the frame pointer.
+ * frame, the callee-saved registers are the caller's, and so is the frame pointer. So each name
+ * that allocates, operator new included, ends in a tail call to a function that begins with this.
  */
 static struct pfs_stack_from from_of(const void *frame, const void *returns_to, const void *caller)
 {
@@ -108,18 +109,17 @@ static struct pfs_stack_from from_of(const void *frame, const void *returns_to, 
 	return (struct pfs_stack_from){ caller, words[0], (uintptr_t)&words[1] };
 }
 
-void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
+/* Counts a block, or frees it and returns NULL if a limit refuses it. */
+static void *count_from(void *block, size_t size_bytes, const struct pfs_stack_from *from)
 {
 	struct pfs_extent *extent = block != NULL ? pfs_tagged_extent(block) : NULL;
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
-	struct pfs_stack_from from = from_of(__builtin_frame_address(0),
-					     __builtin_return_address(0), caller);
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);
-		bool is_granted = count(counter, extent, block, size_bytes, &from);
+		bool is_granted = count(counter, extent, block, size_bytes, from);
 		pfs_counter_leave(counter);
 		if (!pfs_likely(is_granted)) {
 			pfs_block_free(block);
@@ -130,10 +130,34 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 	return block;
 }
 
+#define FROM_OF(caller) from_of(__builtin_frame_address(0), __builtin_return_address(0), caller)
+
+void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
+{
+	struct pfs_stack_from from = FROM_OF(caller);
+	return count_from(block, size_bytes, &from);
+}
+
+void *pfs_count_new(void *block, size_t size_bytes, const void *caller, size_t align_bytes,
+		    pfs_front_fails *fails)
+{
+	struct pfs_stack_from from = FROM_OF(caller);
+	void *counted = count_from(block, size_bytes, &from);
+	return pfs_likely(counted != NULL) ? counted : fails(align_bytes, size_bytes, caller);
+}
+
 /* The ring is empty, or the block is large. */
 void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller)
 {
 	return pfs_count(pfs_malloc_slow(size_bytes), size_bytes, caller);
+}
+
+void *pfs_counted_new_slow(size_t size_bytes, const void *caller, pfs_front_fails *fails)
+{
+	void *block = pfs_malloc_slow(size_bytes);
+	if (pfs_likely(pfs_count_is_quick(block, size_bytes, caller)))
+		return block;
+	return pfs_count_new(block, size_bytes, caller, 1, fails);
 }
 
 /* ---- resized ---- */
@@ -284,7 +308,25 @@ void *pfs_front_calloc(size_t number, size_t size_bytes, const void *caller)
 	return pfs_count(pfs_calloc(number, size_bytes), number * size_bytes, caller);
 }
 
-/* An uncounted block stays uncounted. A counted one is the caller's from now on. */
+/* An uncounted block stays uncounted. A counted one is the caller's from now on. Called by a tail
+ * call, so the stack begins here. */
+static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, const void *caller)
+{
+	struct pfs_stack_from from = FROM_OF(caller);
+	struct pfs_counted_block lifted = pfs_counted_lift(block);
+	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
+		return pfs_no_memory(size_bytes);
+	void *moved = pfs_realloc(block, size_bytes);
+	if (pfs_counted_moved(&lifted, moved)) {
+		struct pfs_extent *extent = pfs_tagged_extent(moved);
+		uint64_t bytes = extent != NULL ? bytes_to_count(extent, size_bytes) : 0;
+		if (extent != NULL && !pfs_count_is_quick(moved, bytes, caller))
+			moved = count_from(moved, bytes, &from);
+	}
+	pfs_counted_resized();
+	return moved;
+}
+
 void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 {
 	if (block == NULL)
@@ -295,17 +337,7 @@ void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 	}
 	if (pfs_is_last())
 		return pfs_realloc(block, size_bytes);
-	struct pfs_counted_block lifted = pfs_counted_lift(block);
-	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
-		return pfs_no_memory(size_bytes);
-	void *moved = pfs_realloc(block, size_bytes);
-	if (pfs_counted_moved(&lifted, moved)) {
-		struct pfs_extent *extent = pfs_tagged_extent(moved);
-		if (extent != NULL)
-			moved = pfs_count(moved, bytes_to_count(extent, size_bytes), caller);
-	}
-	pfs_counted_resized();
-	return moved;
+	return resize(block, size_bytes, caller);
 }
 
 void *pfs_front_reallocarray(void *block, size_t number, size_t size_bytes, const void *caller)
@@ -321,19 +353,22 @@ void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *call
 	return pfs_count_slow(pfs_memalign(align_bytes, size_bytes), size_bytes, caller);
 }
 
-static int count_at(void **block, size_t size_bytes, const void *caller)
+void *pfs_front_new_aligned(size_t align_bytes, size_t size_bytes, const void *caller,
+			    pfs_front_fails *fails)
 {
-	int errno_before = errno;
-	if (pfs_count_slow(*block, size_bytes, caller) != NULL)
-		return 0;
-	errno = errno_before;
-	*block = NULL;
-	return ENOMEM;
+	return pfs_count_new(pfs_memalign(align_bytes, size_bytes), size_bytes, caller, align_bytes,
+			     fails);
 }
 
 int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
 			     const void *caller)
 {
+	struct pfs_stack_from from = FROM_OF(caller);
 	int error = pfs_posix_memalign(block, align_bytes, size_bytes);
-	return error == 0 ? count_at(block, size_bytes, caller) : error;
+	int errno_before = errno;
+	if (error != 0 || count_from(*block, size_bytes, &from) != NULL)
+		return error;
+	errno = errno_before;
+	*block = NULL;
+	return ENOMEM;
 }

@@ -69,6 +69,11 @@ extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
  * returned if a limit refuses it. */
 PFS_COLD void *pfs_count_slow(void *block, size_t size_bytes, const void *caller);
 PFS_COLD void *pfs_counted_malloc_slow(size_t size_bytes, const void *caller);
+/* The same for operator new, which calls `fails` instead of returning NULL. */
+typedef void *pfs_front_fails(size_t align_bytes, size_t size_bytes, const void *caller);
+PFS_COLD void *pfs_count_new(void *block, size_t size_bytes, const void *caller, size_t align_bytes,
+			     pfs_front_fails *fails);
+PFS_COLD void *pfs_counted_new_slow(size_t size_bytes, const void *caller, pfs_front_fails *fails);
 PFS_COLD void pfs_counted_free_other(void *block);
 PFS_COLD void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes);
 
@@ -123,28 +128,45 @@ static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_byte
 	return true;
 }
 
-/* Counts a new block whose slack fits a tag. */
-static inline void *pfs_count(void *block, size_t size_bytes, const void *caller)
+/* Counts a new block whose slack fits a tag, if it is one of a slab and the thread's sites have the
+ * caller; NULL is none. */
+static inline bool pfs_count_is_quick(void *block, size_t size_bytes, const void *caller)
 {
 	uint64_t entry = pfs_map_entry(block);
-	if (pfs_likely(pfs_map_ring(entry) != 0 &&
-		       pfs_count_quick(block, entry, size_bytes, caller)))
+	return pfs_map_ring(entry) != 0 && pfs_count_quick(block, entry, size_bytes, caller);
+}
+
+static inline void *pfs_count(void *block, size_t size_bytes, const void *caller)
+{
+	if (pfs_likely(pfs_count_is_quick(block, size_bytes, caller)))
 		return block;
 	return pfs_count_slow(block, size_bytes, caller);
 }
 
+/* malloc, and with `fails`, a constant, operator new. The slow paths are tail calls. */
+static inline __attribute__((always_inline)) void *
+pfs_counted_malloc_with(size_t size_bytes, const void *caller, pfs_front_fails *fails)
+{
+	void *block = NULL;
+	if (!pfs_likely(size_bytes <= PFS_SMALL_MAX) ||
+	    !pfs_likely(pfs_ring_pop(
+		    pfs_ring_at(pfs_cache_own, pfs_ring_offsets[(size_bytes + 7) / 8]), &block)))
+		return fails == NULL ? pfs_counted_malloc_slow(size_bytes, caller)
+				     : pfs_counted_new_slow(size_bytes, caller, fails);
+	if (pfs_likely(pfs_count_quick(block, pfs_counted_entry(block), size_bytes, caller)))
+		return block;
+	return fails == NULL ? pfs_count_slow(block, size_bytes, caller)
+			     : pfs_count_new(block, size_bytes, caller, 1, fails);
+}
+
 static inline void *pfs_front_malloc(size_t size_bytes, const void *caller)
 {
-	if (!pfs_likely(size_bytes <= PFS_SMALL_MAX))
-		return pfs_counted_malloc_slow(size_bytes, caller);
-	uint64_t offset = pfs_ring_offsets[(size_bytes + 7) / 8];
-	void *block;
-	if (!pfs_likely(pfs_ring_pop(pfs_ring_at(pfs_cache_own, offset), &block)))
-		return pfs_counted_malloc_slow(size_bytes, caller);
-	uint64_t entry = pfs_counted_entry(block);
-	if (!pfs_likely(pfs_count_quick(block, entry, size_bytes, caller)))
-		return pfs_count_slow(block, size_bytes, caller);
-	return block;
+	return pfs_counted_malloc_with(size_bytes, caller, NULL);
+}
+
+static inline void *pfs_front_new(size_t size_bytes, const void *caller, pfs_front_fails *fails)
+{
+	return pfs_counted_malloc_with(size_bytes, caller, fails);
 }
 
 static inline __attribute__((always_inline)) void pfs_front_free(void *block)
@@ -178,6 +200,8 @@ void *pfs_front_calloc(size_t count, size_t size_bytes, const void *caller);
 void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller);
 void *pfs_front_reallocarray(void *block, size_t count, size_t size_bytes, const void *caller);
 void *pfs_front_memalign(size_t align_bytes, size_t size_bytes, const void *caller);
+void *pfs_front_new_aligned(size_t align_bytes, size_t size_bytes, const void *caller,
+			    pfs_front_fails *fails);
 int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
 			     const void *caller);
 

@@ -29,9 +29,11 @@ double pfs_draw_log(double number)
 		mantissa /= 2;
 		exponent++;
 	}
+	static const double terms[] = { 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+					1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1 };
 	double s = (mantissa - 1) / (mantissa + 1), square = s * s, sum = 0;
-	for (int term = 21; term >= 1; term -= 2)
-		sum = sum * square + 1.0 / term;
+	for (unsigned i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		sum = sum * square + terms[i];
 	return 2 * s * sum + exponent * LN_2;
 }
 
@@ -54,7 +56,8 @@ double pfs_draw_chance(uint64_t bytes, uint64_t interval)
 	for (; x > 0.5; halves++)
 		x /= 2;
 	double sum = 1;
-	for (int term = 16; term >= 2; term--)
+	/* Of most blocks x is so small that fewer terms are exact: x^7 / 8! is below 2^-53. */
+	for (int term = x < 0x1p-6 ? 7 : 16; term >= 2; term--)
 		sum = 1 - x / term * sum;
 	double chance = x * sum;
 	while (halves-- > 0)

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <pfslab/container.h>
 
@@ -30,9 +31,85 @@ static struct pfs_box_module *record_at(const struct pfs_modules *self, uint32_t
 
 /* ---- what a file says of itself, in its headers as they are mapped ---- */
 
+/* The program headers of a file. */
+struct headers {
+	uintptr_t base; /* what is added to the file's addresses */
+	const char *at;
+	size_t count, each_bytes;
+};
+
+static ElfW(Phdr) header_at(const struct headers *self, size_t number)
+{
+	ElfW(Phdr) header;
+	memcpy(&header, self->at + number * self->each_bytes, sizeof(header));
+	return header;
+}
+
 static bool is_inside(const struct pfs_module_known *known, uintptr_t from, uint64_t bytes)
 {
 	return from >= known->begin && from < known->end && bytes <= known->end - from;
+}
+
+/* The kernel maps the program, and says where its headers are. */
+static bool is_program(const struct link_map *map)
+{
+	return map->l_name[0] == '\0' && getauxval(AT_PHDR) != 0 &&
+	       getauxval(AT_PHENT) >= sizeof(ElfW(Phdr));
+}
+
+static struct headers headers_of_program(const struct link_map *map)
+{
+	return (struct headers){ map->l_addr, (const char *)getauxval(AT_PHDR), /* NOLINT */
+				 getauxval(AT_PHNUM), getauxval(AT_PHENT) };
+}
+
+/* The loader maps a library as one piece, which begins with the file's header. */
+static struct headers headers_of(const struct pfs_module_known *known)
+{
+	const struct headers none = { 0, NULL, 0, 0 };
+	const char *begin = (const char *)known->begin; /* NOLINT: where it is mapped */
+	ElfW(Ehdr) head;
+	if (is_program(known->map))
+		return headers_of_program(known->map);
+	if (!is_inside(known, known->begin, sizeof(head)))
+		return none;
+	memcpy(&head, begin, sizeof(head));
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)) ||
+	    !is_inside(known, known->begin + head.e_phoff,
+		       (uint64_t)head.e_phnum * sizeof(ElfW(Phdr))))
+		return none;
+	return (struct headers){ ((const struct link_map *)known->map)->l_addr,
+				 begin + head.e_phoff, head.e_phnum, head.e_phentsize };
+}
+
+/* From a program's first page to its last. There may be gaps between its segments, and the loader
+ * then knows each as a piece. */
+static void take_bounds(struct pfs_module_known *known, const struct headers *headers)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	for (size_t i = 0; i < headers->count; i++) {
+		ElfW(Phdr) header = header_at(headers, i);
+		uintptr_t begin = headers->base + header.p_vaddr, end = begin + header.p_memsz;
+		if (header.p_type != PT_LOAD)
+			continue;
+		low = begin < low ? begin : low;
+		high = end > high ? end : high;
+	}
+	if (low < high) {
+		known->begin = low / PFS_BOX_PAGE * PFS_BOX_PAGE;
+		known->end = high;
+	}
+}
+
+static struct pfs_module_known known_of(const struct dl_find_object *object)
+{
+	struct pfs_module_known known = { object->dlfo_link_map, (uintptr_t)object->dlfo_map_start,
+					  (uintptr_t)object->dlfo_map_end };
+	if (is_program(object->dlfo_link_map)) {
+		struct headers headers = headers_of_program(object->dlfo_link_map);
+		take_bounds(&known, &headers);
+	}
+	return known;
 }
 
 /* Take the build id from the notes of a segment. */
@@ -58,32 +135,30 @@ static void take_build_id(struct pfs_box_module *module, const char *notes, uint
 	}
 }
 
-static void take_segment(struct pfs_box_module *module, const struct pfs_module_known *known,
-			 uintptr_t base, const ElfW(Phdr) * segment)
+/* Is that memory a part of the file? */
+static bool is_loaded(const struct headers *headers, uintptr_t from, uint64_t bytes)
 {
-	uintptr_t at = base + segment->p_vaddr;
-	if (segment->p_type == PT_LOAD && at / PFS_BOX_PAGE == known->begin / PFS_BOX_PAGE)
-		module->file_offset = segment->p_offset / PFS_BOX_PAGE * PFS_BOX_PAGE;
-	if (segment->p_type == PT_NOTE && is_inside(known, at, segment->p_memsz))
-		take_build_id(module, (const char *)at, segment->p_memsz); /* NOLINT */
+	for (size_t i = 0; i < headers->count; i++) {
+		ElfW(Phdr) header = header_at(headers, i);
+		uintptr_t begin = headers->base + header.p_vaddr;
+		if (header.p_type == PT_LOAD && from >= begin && from - begin <= header.p_filesz &&
+		    bytes <= header.p_filesz - (from - begin))
+			return true;
+	}
+	return false;
 }
 
-static void take_headers(struct pfs_box_module *module, const struct pfs_module_known *known,
-			 uintptr_t base)
+static void take_headers(struct pfs_box_module *module, const struct pfs_module_known *known)
 {
-	const char *begin = (const char *)known->begin; /* NOLINT: where it is mapped */
-	ElfW(Ehdr) head;
-	if (!is_inside(known, known->begin, sizeof(head)))
-		return;
-	memcpy(&head, begin, sizeof(head));
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)) ||
-	    !is_inside(known, known->begin + head.e_phoff,
-		       (uint64_t)head.e_phnum * sizeof(ElfW(Phdr))))
-		return;
-	for (uint32_t i = 0; i < head.e_phnum; i++) {
-		ElfW(Phdr) segment;
-		memcpy(&segment, begin + head.e_phoff + i * sizeof(segment), sizeof(segment));
-		take_segment(module, known, base, &segment);
+	struct headers headers = headers_of(known);
+	for (size_t i = 0; i < headers.count; i++) {
+		ElfW(Phdr) header = header_at(&headers, i);
+		uintptr_t at = headers.base + header.p_vaddr;
+		if (header.p_type == PT_LOAD && at / PFS_BOX_PAGE == known->begin / PFS_BOX_PAGE)
+			module->file_offset = header.p_offset / PFS_BOX_PAGE * PFS_BOX_PAGE;
+		if (header.p_type == PT_NOTE && module->build_id_bytes == 0 &&
+		    is_loaded(&headers, at, header.p_memsz))
+			take_build_id(module, (const char *)at, header.p_memsz); /* NOLINT */
 	}
 }
 
@@ -122,7 +197,7 @@ static void describe(const struct pfs_modules *self, struct pfs_box_module *modu
 	memset((void *)module, 0, sizeof(*module));
 	module->begin = known->begin;
 	module->end = known->end;
-	take_headers(module, known, map->l_addr);
+	take_headers(module, known);
 	take_path(self, module, map->l_name);
 }
 
@@ -192,9 +267,7 @@ static uint32_t find(struct pfs_modules *self, const struct pfs_module_known *kn
 static uint32_t see(struct pfs_modules *self, const struct dl_find_object *object)
 {
 	struct pfs_box_module module;
-	const struct pfs_module_known known = { object->dlfo_link_map,
-						(uintptr_t)object->dlfo_map_start,
-						(uintptr_t)object->dlfo_map_end };
+	const struct pfs_module_known known = known_of(object);
 	describe(self, &module, &known, object->dlfo_link_map);
 	pfs_mutex_lock(&self->lock);
 	uint32_t found = find(self, &known, &module);
@@ -223,7 +296,7 @@ uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, ui
 	return hash;
 }
 
-/* Reads nothing of a file that the loader may be unmapping now. */
+/* Reads nothing of a library that the loader may be unmapping now. */
 void pfs_modules_tick(struct pfs_modules *self)
 {
 	pfs_mutex_lock(&self->lock);
@@ -234,9 +307,7 @@ void pfs_modules_tick(struct pfs_modules *self)
 			continue;
 		struct pfs_module_known now = { NULL, 0, 0 };
 		if (_dl_find_object((void *)at->begin, &object) == 0) /* NOLINT: code */
-			now = (struct pfs_module_known){ object.dlfo_link_map,
-							 (uintptr_t)object.dlfo_map_start,
-							 (uintptr_t)object.dlfo_map_end };
+			now = known_of(&object);
 		if (!is_same(&now, at))
 			is_gone(self, i);
 	}

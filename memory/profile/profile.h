@@ -40,9 +40,13 @@ struct pfs_stack_files {
 struct pfs_profile {
 	struct pfs_books *books;
 	struct pfs_sample_gate gate;
-	_Atomic(uint32_t) finished;     /* the first sample that waits to be given back; 0: none */
+	_Atomic(uint32_t) finished; /* the first sample that waits to be given back; 0: none */
+	_Atomic(uint32_t) samples_used;
 	_Atomic(uint32_t) own_contexts; /* contexts that belong to a thread */
 	uint32_t own_contexts_most;
+	uint32_t samples_max;
+	int32_t used_step;
+	uint32_t lg_more; /* at the last tick */
 	struct pfs_intern stacks, contexts;
 	struct pfs_stack_files *stack_files; /* [stacks_max + 1], by reference */
 	void *tables;

@@ -1,18 +1,11 @@
 /*
  * stack.c - walks or unwinds stacks.
- *
- * Ordering:  [PS1] add a root: store, release  <->  [PS2] look: load, acquire
- *            carries: the entry
- *            [PS3] root_busy: exchange, seq, and store, release
- *            carries: entries of the previous holder, to the next one; it pairs with [PS3]
  */
 #define _GNU_SOURCE
 #include "stack.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 #include <unwind.h>
 
 #include "containers/compiler.h"
@@ -26,38 +19,33 @@
 
 #define STEPS (1u << 13)
 #define STEP_TRIES 8u
-#define ROOTS 16u
-#define TAIL_MOST 3u
 #define MAIN_STACK_BYTES (UINT64_C(8) << 20) /* at most this much of it is walked */
 
 /* ---- what is known of a return address ---- */
 
 enum step {
 	STEP_UNKNOWN,
-	STEP_BY_FRAME, /* the function keeps a frame pointer */
-	STEP_FIXED,    /* the function's frame has a fixed size */
-	STEP_ROOT,     /* neither, but the rest of the stack may be known */
-	STEP_UNWOUND   /* neither */
+	STEP_UNWOUND, /* only the unwinder gets on from here */
+	STEP_NOWHERE, /* the stack is cut here: there is no unwind table */
+	STEP_LAST,    /* the stack ends here */
+	STEP_POINTED, /* as the kinds of frames.h */
+	STEP_STORED,
+	STEP_FIXED /* the caller's frame pointer is in its register; + n: n + 1 words below the
+		    * frame's begin */
 };
+#define SAVED_MOST 8u
 
-#define STEP_BITS 3u
+#define STEP_BITS 4u
 #define ADDRESS_BITS 47u
 #define WORDS_BITS (64u - ADDRESS_BITS - STEP_BITS)
+_Static_assert(STEP_FIXED + SAVED_MOST - 1 < 1u << STEP_BITS, "steps have a number each");
 
-/* Words of a fixed frame << 50 | address << 3 | enum step; written by any thread. A lost store, or
- * a place taken by another address, costs one more unwinding; so every access is relaxed. */
+/* Words of the step's rule << 51 | address << 4 | step; written by any thread. A lost store, or a
+ * place taken by another address, costs one more unwinding; so every access is relaxed. */
 static _Atomic(uint64_t) steps[STEPS] PFS_SELDOM;
 
-/* What follows an address at a given distance from the stack's end. Written under root_busy, before
- * root_count includes it. */
-static struct root {
-	uintptr_t address;
-	uint64_t distance;
-	uint32_t tail_count;
-	uint64_t tail[TAIL_MOST];
-} roots[ROOTS];
-static _Atomic(uint32_t) root_count;
-static _Atomic(uint32_t) root_busy;
+/* Changes when steps are forgotten. */
+static _Atomic(uint32_t) forgets;
 
 static uint32_t step_place(uintptr_t address)
 {
@@ -65,8 +53,7 @@ static uint32_t step_place(uintptr_t address)
 }
 
 struct known {
-	enum step step;
-	uint32_t words; /* of STEP_FIXED */
+	uint32_t step, words;
 };
 
 static bool is_of(uint64_t entry, uintptr_t address)
@@ -81,7 +68,7 @@ static struct known step_of(uintptr_t address)
 		/* relaxed: an entry is a single word. */
 		uint64_t seen = pfs_load_relaxed(&steps[(at + tried) % STEPS]);
 		if (is_of(seen, address))
-			return (struct known){ (enum step)(seen & ((1u << STEP_BITS) - 1)),
+			return (struct known){ (uint32_t)seen & ((1u << STEP_BITS) - 1),
 					       (uint32_t)(seen >> (64 - WORDS_BITS)) };
 		if (seen == 0)
 			break;
@@ -89,7 +76,7 @@ static struct known step_of(uintptr_t address)
 	return (struct known){ STEP_UNKNOWN, 0 };
 }
 
-static void step_set(uintptr_t address, enum step step, uint64_t words)
+static void step_set(uintptr_t address, struct known known)
 {
 	uint32_t at = step_place(address), place = at;
 	if (address >> ADDRESS_BITS != 0)
@@ -101,47 +88,32 @@ static void step_set(uintptr_t address, enum step step, uint64_t words)
 			break;
 		place = at; /* all are taken: replace the first */
 	}
-	uint64_t entry = words << (64 - WORDS_BITS) | (uint64_t)address << STEP_BITS | step;
+	uint64_t entry = (uint64_t)known.words << (64 - WORDS_BITS) |
+			 (uint64_t)address << STEP_BITS | known.step;
 	pfs_store_relaxed(&steps[place], entry); /* relaxed: as in step_of */
 }
 
 void pfs_stack_forget(void)
 {
+	(void)pfs_fetch_add_relaxed(&forgets, 1); /* relaxed: as in step_of */
 	for (uint32_t i = 0; i < STEPS; i++)
 		pfs_store_relaxed(&steps[i], 0); /* relaxed: as in step_of */
 }
 
-static const struct root *root_find(uintptr_t address, uint64_t distance)
+/* The step that a rule comes to. */
+static struct known step_by(const struct pfs_frame_rule *rule)
 {
-	/* [PS2] acquire, pairs with [PS1]: the entries below it. */
-	uint32_t count = pfs_load_acquire(&root_count);
-	for (uint32_t i = 0; i < count; i++)
-		if (roots[i].address == address && roots[i].distance == distance)
-			return &roots[i];
-	return NULL;
-}
-
-/* False: a different tail is known for this address and distance. */
-static bool root_add(uintptr_t address, uint64_t distance, const uint64_t *tail, uint32_t count)
-{
-	const struct root *known = root_find(address, distance);
-	if (known != NULL)
-		return known->tail_count == count &&
-		       memcmp(known->tail, tail, count * sizeof(*tail)) == 0;
-	/* [PS3] seq, pairs with [PS3]: a thread that finds 1 leaves it to the next stack. */
-	if (pfs_exchange_seq(&root_busy, 1) != 0)
-		return true;
-	/* relaxed: written only by the holder of root_busy */
-	uint32_t at = pfs_load_relaxed(&root_count);
-	if (at < ROOTS) {
-		roots[at] = (struct root){ .address = address,
-					   .distance = distance,
-					   .tail_count = count };
-		memcpy(roots[at].tail, tail, count * sizeof(*tail));
-		pfs_store_release(&root_count, at + 1); /* [PS1] release, pairs with [PS2] */
-	}
-	pfs_store_release(&root_busy, 0); /* [PS3] release, pairs with [PS3]: the entries */
-	return true;
+	static const uint32_t plain[] = { [PFS_FRAME_NONE] = STEP_NOWHERE,
+					  [PFS_FRAME_LAST] = STEP_LAST,
+					  [PFS_FRAME_FIXED] = STEP_FIXED,
+					  [PFS_FRAME_POINTED] = STEP_POINTED,
+					  [PFS_FRAME_STORED] = STEP_STORED };
+	struct known known = { plain[rule->kind], rule->words };
+	if (rule->saved != 0)
+		known.step += rule->saved - 1;
+	if (rule->saved == 1 || rule->saved > SAVED_MOST || rule->words >= 1u << WORDS_BITS)
+		known = (struct known){ STEP_UNWOUND, 0 };
+	return known;
 }
 
 /* ---- where the thread's stack is ---- */
@@ -151,20 +123,11 @@ struct bounds {
 };
 static _Thread_local struct bounds own;
 static _Thread_local bool has_learned;
-static _Thread_local uint32_t walks;
-static pid_t first_pid;
 
 extern void *__libc_stack_end __attribute__((weak));
 
 /* In glibc 2.35 and later. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
-
-/* In a child of fork the main thread's stack is that of the thread that forked. Runs before the
- * library that counts. */
-__attribute__((constructor(101))) static void at_begin(void)
-{
-	first_pid = getpid();
-}
 
 /* Is the caller in the object that contains pthread_getattr_np? */
 static bool is_of_libc(const void *caller)
@@ -183,11 +146,11 @@ void pfs_stack_learn(const void *caller)
 	if (pfs_likely(has_learned) || is_of_libc(caller))
 		return;
 	has_learned = true;
-	if (gettid() == getpid()) {
-		if (getpid() != first_pid || &__libc_stack_end == NULL)
-			return;
-		own.high = (uintptr_t)__libc_stack_end;
-		own.low = own.high - MAIN_STACK_BYTES;
+	/* The main thread's stack, which may also be that of a forked child's first thread. */
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t end = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
+	if (here < end && end - here < MAIN_STACK_BYTES) {
+		own = (struct bounds){ end - MAIN_STACK_BYTES, end };
 		return;
 	}
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
@@ -209,87 +172,127 @@ static struct bounds bounds_now(void)
 /* ---- walked ---- */
 
 struct walk {
+	struct pfs_stack *stack;
 	struct bounds bounds;
-	uintptr_t frame; /* 0: not known */
-	uintptr_t slot;  /* where the last return address is stored; 0: not known */
+	uintptr_t slot;  /* where the last return address is stored */
+	uintptr_t frame; /* the frame pointer, if `kept` is 0 */
+	uintptr_t kept;  /* where the frame pointer is stored: few steps need it */
 };
 
-static bool may_read(const struct walk *walk, uintptr_t at, size_t bytes)
+/* Read a word of the stack, and remember it. False: it is not above the first return address. */
+static PLAIN_READS bool look(const struct walk *walk, uintptr_t at, uintptr_t *value)
 {
-	return at % sizeof(uintptr_t) == 0 && at >= walk->bounds.low && walk->bounds.high != 0 &&
-	       at <= walk->bounds.high - bytes;
-}
-
-/* One step by the frame pointer. Returns the caller's return address; 0: none. */
-static PLAIN_READS uintptr_t walk_frame(struct walk *walk)
-{
-	uintptr_t frame = walk->frame;
-	if (!may_read(walk, frame, 2 * sizeof(uintptr_t)))
-		return 0;
-	const uintptr_t *words = (const uintptr_t *)frame; /* NOLINT: the stack */
-	walk->slot = frame + sizeof(uintptr_t);
-	walk->bounds.low = walk->slot;
-	walk->frame = words[0];
-	return words[1];
-}
-
-/* One step over a frame of a fixed number of words, which may save the frame pointer anywhere. */
-static PLAIN_READS uintptr_t walk_fixed(struct walk *walk, uint64_t words)
-{
-	uintptr_t slot = walk->slot + words * sizeof(uintptr_t);
-	if (walk->slot == 0 || words == 0 || !may_read(walk, slot, sizeof(uintptr_t)))
-		return 0;
-	walk->slot = slot;
-	walk->bounds.low = slot;
-	walk->frame = 0;
-	return *(const uintptr_t *)slot; /* NOLINT: the stack */
-}
-
-/* Take the rest of a stack from a known root; false: it is not known. */
-static bool take_root(struct pfs_stack *stack, uint32_t depth, const struct walk *walk)
-{
-	const struct root *root = walk->slot == 0 ? NULL
-						  : root_find(stack->frames[depth - 1],
-							      walk->bounds.high - walk->slot);
-	if (root == NULL || depth + root->tail_count > PFS_STACK_FRAMES)
+	struct pfs_stack *stack = walk->stack;
+	if (at % sizeof(uintptr_t) != 0 || at <= stack->from.slot ||
+	    at > walk->bounds.high - sizeof(uintptr_t))
 		return false;
-	memcpy(&stack->frames[depth], root->tail, root->tail_count * sizeof(uint64_t));
-	stack->depth = depth + root->tail_count;
+	*value = *(const uintptr_t *)at; /* NOLINT: the stack */
+	uint32_t count = stack->word_count;
+	uintptr_t place = at - stack->from.slot;
+	if (count < PFS_STACK_WORDS && place <= UINT32_MAX) {
+		stack->words[count] = *value;
+		stack->places[count] = (uint32_t)place;
+		stack->word_count = count + 1;
+	} else {
+		stack->word_count = PFS_STACK_WORDS + 1;
+	}
 	return true;
 }
 
-/* Walk the whole stack, if every step is known. */
-static bool walk_known(struct pfs_stack *stack, struct walk walk)
+/* Where the return address of a frame is stored that begins where the frame pointer says; 0: it
+ * cannot be read. */
+static uintptr_t slot_by_pointer(struct walk *walk, struct known known)
 {
-	for (uint32_t depth = 1;; depth++) {
-		struct known known = step_of(stack->frames[depth - 1]);
-		if (known.step == STEP_ROOT)
-			return take_root(stack, depth, &walk);
-		if (known.step != STEP_BY_FRAME && known.step != STEP_FIXED)
-			return false;
-		if (depth == PFS_STACK_FRAMES) {
-			stack->depth = depth;
-			stack->is_cut = 1;
+	uintptr_t begin;
+	if (walk->kept == 0)
+		walk->stack->has_used_frame = true;
+	else if (!look(walk, walk->kept, &walk->frame))
+		return 0;
+	walk->kept = walk->frame; /* it points to the caller's */
+	if (known.step == STEP_POINTED)
+		return walk->frame + sizeof(uintptr_t);
+	return look(walk, walk->frame - known.words * sizeof(uintptr_t), &begin)
+		       ? begin - sizeof(uintptr_t)
+		       : 0;
+}
+
+/* Step to the caller. Returns its return address; 0: none. */
+static uintptr_t step_up(struct walk *walk, struct known known)
+{
+	uintptr_t slot = walk->slot + known.words * sizeof(uintptr_t), next;
+	if (known.step < STEP_FIXED)
+		slot = slot_by_pointer(walk, known);
+	else if (known.step != STEP_FIXED)
+		walk->kept = slot - (known.step - STEP_FIXED) * sizeof(uintptr_t);
+	if (slot <= walk->slot || !look(walk, slot, &next))
+		return 0;
+	walk->slot = slot;
+	return next;
+}
+
+static struct walk walk_from(struct pfs_stack *stack, const struct pfs_stack_from *from)
+{
+	stack->from = *from;
+	stack->word_count = 0;
+	stack->has_used_frame = false;
+	/* relaxed: as in step_of */
+	stack->forgets = pfs_load_relaxed(&forgets);
+	return (struct walk){ stack, bounds_now(), from->slot, from->frame, 0 };
+}
+
+/* Walk the whole stack, if every step is known. */
+static bool walk_known(struct pfs_stack *stack, const struct pfs_stack_from *from)
+{
+	struct walk walk = walk_from(stack, from);
+	struct pfs_box_stack *record = &stack->record;
+	if (from->slot < walk.bounds.low || from->slot >= walk.bounds.high)
+		return false;
+	record->frames[0] = (uintptr_t)from->caller;
+	record->is_cut = 0;
+	for (record->depth = 1;; record->depth++) {
+		struct known known = step_of(record->frames[record->depth - 1]);
+		bool is_full = record->depth == PFS_STACK_FRAMES;
+		if (known.step == STEP_LAST)
 			return true;
-		}
-		stack->frames[depth] = known.step == STEP_FIXED ? walk_fixed(&walk, known.words)
-								: walk_frame(&walk);
-		if (stack->frames[depth] == 0)
+		if (known.step == STEP_UNKNOWN || (known.step == STEP_UNWOUND && !is_full))
 			return false;
+		record->is_cut = known.step == STEP_NOWHERE || is_full;
+		if (record->is_cut != 0)
+			return true;
+		uintptr_t next = step_up(&walk, known);
+		if (next == 0)
+			return false;
+		record->frames[record->depth] = next;
 	}
+}
+
+/* Is it the stack that was walked last? That depends on where it began, on what is known of its
+ * addresses, and on the words that were read: while these are the same, a walk would be. */
+static PLAIN_READS bool is_last(const struct pfs_stack *stack, const struct pfs_stack_from *from)
+{
+	if (!stack->is_walked || stack->word_count > PFS_STACK_WORDS ||
+	    stack->from.caller != from->caller || stack->from.slot != from->slot ||
+	    (stack->has_used_frame && stack->from.frame != from->frame) ||
+	    stack->forgets != pfs_load_relaxed(&forgets)) /* relaxed: as in step_of */
+		return false;
+	for (uint32_t i = 0; i < stack->word_count; i++)
+		/* NOLINTNEXTLINE: the stack */
+		if (*(const uintptr_t *)(from->slot + stack->places[i]) != stack->words[i])
+			return false;
+	return true;
 }
 
 /* ---- by the unwinder ---- */
 
 struct unwinding {
-	struct pfs_stack *stack;
+	struct pfs_box_stack *stack;
 	uintptr_t caller;
 };
 
 static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argument)
 {
 	struct unwinding *self = argument;
-	struct pfs_stack *stack = self->stack;
+	struct pfs_box_stack *stack = self->stack;
 	uintptr_t address = _Unwind_GetIP(context);
 	if (stack->depth == 0 && address != self->caller)
 		return _URC_NO_REASON; /* a frame of this library */
@@ -305,13 +308,13 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argu
 
 /* Does the stack continue where the unwinder has no table? The unwinder reports the end and a
  * missing table alike. */
-static bool ends_nowhere(const struct pfs_stack *stack)
+static bool ends_nowhere(const struct pfs_box_stack *stack)
 {
 	uintptr_t last = stack->frames[stack->depth - 1];
 	return _Unwind_FindEnclosingFunction((void *)last) == NULL; /* NOLINT: code */
 }
 
-static void unwind(struct pfs_stack *stack, uintptr_t caller)
+static void unwind(struct pfs_box_stack *stack, uintptr_t caller)
 {
 	struct unwinding self = { stack, caller };
 	stack->depth = 0;
@@ -326,61 +329,41 @@ static void unwind(struct pfs_stack *stack, uintptr_t caller)
 	}
 }
 
-/* Learn a step from an unwound stack: is the frame's size fixed by its table, and right for this
- * stack? Otherwise, does the frame pointer lead to the next address? */
-static struct known learn_step(uintptr_t address, struct known known, uintptr_t next,
-			       struct walk *walk)
+/* Does the step from the last address that was walked lead to the next one of an unwound stack? */
+static bool is_right(struct walk *walk, const struct known *known, uint32_t at)
 {
-	uint32_t bytes;
-	struct walk fixed = *walk;
-	if (known.step == STEP_FIXED && walk_fixed(&fixed, known.words) == next) {
-		*walk = fixed;
-		return known;
-	}
-	if (known.step == STEP_BY_FRAME)
-		return walk_frame(walk) == next ? known : (struct known){ STEP_UNKNOWN, 0 };
-	fixed = *walk;
-	if (pfs_frames_fixed(address, &bytes) && bytes % sizeof(uintptr_t) == 0 &&
-	    bytes / sizeof(uintptr_t) < 1u << WORDS_BITS &&
-	    walk_fixed(&fixed, bytes / sizeof(uintptr_t)) == next) {
-		*walk = fixed;
-		return (struct known){ STEP_FIXED, bytes / sizeof(uintptr_t) };
-	}
-	return (struct known){ walk_frame(walk) == next ? STEP_BY_FRAME : STEP_UNKNOWN, 0 };
+	const struct pfs_box_stack *record = &walk->stack->record;
+	bool is_end = at + 1 == record->depth, is_cut = record->is_cut != 0;
+	if (known->step == STEP_UNWOUND || (is_end && record->depth == PFS_STACK_FRAMES && is_cut))
+		return true;
+	if (known->step == STEP_LAST || known->step == STEP_NOWHERE)
+		return is_end && is_cut == (known->step == STEP_NOWHERE);
+	return !is_end && step_up(walk, *known) == record->frames[at + 1];
 }
 
-/* Learn which steps of an unwound stack can be walked. */
-static void learn(const struct pfs_stack *stack, struct walk walk)
+/* Learn which steps of an unwound stack can be walked, up to the first that cannot. */
+static void learn(struct pfs_stack *stack, const struct pfs_stack_from *from)
 {
-	for (uint32_t at = 0; at < stack->depth; at++) {
-		uintptr_t address = stack->frames[at];
-		uint32_t after = stack->depth - at - 1;
-		struct walk before = walk;
-		struct known known = step_of(address), now = { STEP_UNKNOWN, 0 };
-		if (after == 0 && stack->is_cut != 0)
-			return;
-		if (after != 0)
-			now = learn_step(address, known, stack->frames[at + 1], &walk);
-		if (now.step != STEP_UNKNOWN) {
-			if (known.step == STEP_UNKNOWN)
-				step_set(address, now.step, now.words);
-			if (known.step == STEP_UNKNOWN || known.step == now.step)
-				continue;
-			step_set(address, STEP_UNWOUND, 0);
-			return;
-		}
-		bool is_root = before.slot != 0 && after <= TAIL_MOST && stack->is_cut == 0 &&
-			       known.step != STEP_UNWOUND &&
-			       root_add(address, before.bounds.high - before.slot,
-					&stack->frames[at + 1], after);
-		step_set(address, is_root ? STEP_ROOT : STEP_UNWOUND, 0);
+	struct walk walk = walk_from(stack, from);
+	const struct known unwound = { STEP_UNWOUND, 0 };
+	struct known known = { STEP_UNKNOWN, 0 };
+	struct pfs_frame_rule rule;
+	if (from->slot < walk.bounds.low || from->slot >= walk.bounds.high)
 		return;
+	for (uint32_t at = 0; at < stack->record.depth && known.step != STEP_UNWOUND; at++) {
+		uintptr_t address = stack->record.frames[at];
+		known = step_of(address);
+		if (known.step == STEP_UNKNOWN)
+			known = pfs_frames_rule(address, &rule) ? step_by(&rule) : unwound;
+		if (!is_right(&walk, &known, at))
+			known = unwound;
+		step_set(address, known);
 	}
 }
 
 /* ---- both ---- */
 
-static uint64_t hash_of(const struct pfs_stack *stack)
+static uint64_t hash_of(const struct pfs_box_stack *stack)
 {
 	uint64_t hash = stack->depth << 1 | stack->is_cut;
 	for (uint32_t i = 0; i < stack->depth; i++) {
@@ -390,17 +373,17 @@ static uint64_t hash_of(const struct pfs_stack *stack)
 	return hash;
 }
 
-void pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from)
+bool pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from)
 {
-	struct walk walk = { bounds_now(), from->frame, from->slot };
-	stack->frames[0] = (uintptr_t)from->caller;
-	stack->is_cut = 0;
-	bool is_walked = from->slot != 0 && ++walks % PFS_STACK_AGAIN != 0 &&
-			 walk_known(stack, walk);
-	if (!is_walked) {
-		unwind(stack, (uintptr_t)from->caller);
+	bool may_walk = from->slot != 0 && ++stack->takes % PFS_STACK_AGAIN != 0;
+	if (may_walk && is_last(stack, from))
+		return true;
+	stack->is_walked = may_walk && walk_known(stack, from);
+	if (!stack->is_walked) {
+		unwind(&stack->record, (uintptr_t)from->caller);
 		if (from->slot != 0)
-			learn(stack, walk);
+			learn(stack, from);
 	}
-	stack->hash = hash_of(stack);
+	stack->hash = hash_of(&stack->record);
+	return false;
 }

@@ -14,10 +14,12 @@
 static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
 {
 	if (heap->lost_samples != 0)
-		(void)pfs_complain(0,
-				   "%.200s: %llu samples did not fit into the box: they are not in "
-				   "the profile",
-				   target, (unsigned long long)heap->lost_samples);
+		(void)pfs_complain(
+			0,
+			"%.200s: %llu samples, of %llu bytes since the start, did not fit "
+			"into the box: they are not in the profile",
+			target, (unsigned long long)heap->lost_samples,
+			(unsigned long long)heap->lost_bytes);
 	if (heap->lost_stacks != 0 || heap->lost_contexts != 0)
 		(void)pfs_complain(0,
 				   "%.200s: %llu samples have no stack, and %llu no owner: the box "

@@ -20,30 +20,61 @@ static bool take_lg(const char *text, unsigned *lg)
 	       value <= 62;
 }
 
+struct totals {
+	double objects, bytes;     /* in use */
+	uint64_t samples, unwound; /* since the start */
+	uint64_t interval;         /* the longest of a sample in use */
+};
+
+static struct totals totals_of(const struct pfs_seen_profile *profile)
+{
+	struct totals totals = { 0 };
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		const struct pfs_seen_sample *sample = &profile->samples[i];
+		totals.objects += sample->objects;
+		totals.bytes += sample->objects * (double)sample->bytes;
+		if (sample->interval > totals.interval)
+			totals.interval = sample->interval;
+	}
+	for (uint32_t i = 0; i < profile->context_count; i++) {
+		totals.samples += profile->contexts[i].samples;
+		totals.unwound += profile->contexts[i].unwound;
+	}
+	return totals;
+}
+
+static void show_there(const struct pfs_seen_profile *profile)
+{
+	const struct totals totals = totals_of(profile);
+	const uint64_t *lost = profile->snapshot->lost;
+	(void)printf("%s: a sample each %llu bytes", profile->is_active ? "on" : "off",
+		     (unsigned long long)profile->interval);
+	if (totals.interval > profile->interval)
+		(void)printf(" (up to %llu where its records are nearly all used)",
+			     (unsigned long long)totals.interval);
+	(void)printf("; %u in use, for %.0f bytes in %.0f blocks; %u stacks, %u contexts; "
+		     "without room: %llu samples (%llu bytes), %llu stacks, %llu contexts\n",
+		     profile->sample_count, totals.bytes, totals.objects, profile->stack_count,
+		     profile->context_count, (unsigned long long)lost[PFS_LOST_SAMPLES],
+		     (unsigned long long)lost[PFS_LOST_SAMPLE_BYTES],
+		     (unsigned long long)lost[PFS_LOST_STACKS],
+		     (unsigned long long)lost[PFS_LOST_CONTEXTS]);
+	if (totals.samples != 0)
+		(void)printf("stacks: %llu taken, %.1f %% walked, the others unwound\n",
+			     (unsigned long long)totals.samples,
+			     100 - 100 * (double)totals.unwound / (double)totals.samples);
+}
+
 static int show(struct pfs_reader *reader)
 {
 	struct pfs_message message;
 	struct pfs_seen_profile *profile = pfs_profile_take(reader, &message);
-	double objects = 0, bytes = 0;
 	if (profile == NULL)
 		return pfs_complain_of(&message);
-	for (uint32_t i = 0; i < profile->sample_count; i++) {
-		objects += profile->samples[i].objects;
-		bytes += profile->samples[i].objects * (double)profile->samples[i].bytes;
-	}
-	const uint64_t *lost = profile->snapshot->lost;
-	if (!profile->is_there)
-		(void)printf("none: the program was started without a profile\n");
+	if (profile->is_there)
+		show_there(profile);
 	else
-		(void)printf("%s: a sample each %llu bytes; %u in use, for %.0f bytes in %.0f "
-			     "blocks; %u stacks, %u contexts; without room: %llu samples, "
-			     "%llu stacks, %llu contexts\n",
-			     profile->is_active ? "on" : "off",
-			     (unsigned long long)profile->interval, profile->sample_count, bytes,
-			     objects, profile->stack_count, profile->context_count,
-			     (unsigned long long)lost[PFS_LOST_SAMPLES],
-			     (unsigned long long)lost[PFS_LOST_STACKS],
-			     (unsigned long long)lost[PFS_LOST_CONTEXTS]);
+		(void)printf("none: the program was started without a profile\n");
 	pfs_remark(profile->snapshot);
 	pfs_profile_free(profile);
 	return fflush(stdout) == 0 && ferror(stdout) == 0 ? PFS_EXIT_FINE : PFS_EXIT_REFUSED;

@@ -31,6 +31,7 @@ Case = namedtuple("Case", "name group says ways depth", defaults=(("off", ORDINA
 CASES = (
     Case("loop-kept", "loop", "allocation alone, frame pointers", SWEEP, 20),
     Case("loop-omitted", "loop", "allocation alone, no frame pointers", SWEEP, 20),
+    Case("loop-new", "loop", "allocation alone, operator new", SWEEP, 20),
     Case("redis", "server", "redis-benchmark"),
     Case("mariadb", "server", "MariaDB, mysqlslap"),
     Case("errors", "errors", "estimates of five mixes", ()),

@@ -8,7 +8,7 @@ from measuring.profile_cases import ORDINARY, SWEEP
 from reporting import charts, figure_parts as parts
 from reporting.profile_results import ALLOWED_PERCENT
 
-COLOURS = {"loop-kept": 4, "loop-omitted": 2}
+COLOURS = {"loop-kept": 4, "loop-omitted": 2, "loop-new": 3}
 LIMIT = 7
 KIB = 1024
 LEAST = 0.1  # percent: less is not drawn

@@ -7,7 +7,7 @@
  * At a depth of DEPTH functions, blocks of 16 to 512 bytes are replaced at random in a table of
  * 512, PAIRS times for each line of standard input. Each prints a line of JSON: {"cpu_ns", "ns": of
  * the slice, in CPU time and by the clock, "bytes": allocated}. Built with frame pointers and
- * without. Exit 2: bad usage.
+ * without; and without them by C++'s operator new. Exit 2: bad usage.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -20,6 +20,14 @@
 
 #define BLOCKS 512u
 #define DEPTH_MAX 60u
+
+#ifdef LOOP_NEW /* operator new and delete, by their names in C++ */
+void *block_new(size_t size_bytes) __asm__("_Znwm");
+void block_free(void *block) __asm__("_ZdlPv");
+#else
+#define block_new malloc
+#define block_free free
+#endif
 
 static void *blocks[BLOCKS];
 static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
@@ -45,8 +53,8 @@ uint64_t work(unsigned depth, uint64_t pairs)
 	for (uint64_t i = 0; i < pairs; i++) {
 		uint64_t random = draw();
 		size_t size = 16 + random % 497, at = (random >> 32) % BLOCKS;
-		free(blocks[at]);
-		blocks[at] = malloc(size);
+		block_free(blocks[at]);
+		blocks[at] = block_new(size);
 		if (blocks[at] == NULL)
 			abort();
 		bytes += size;

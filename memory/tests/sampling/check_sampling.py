@@ -10,6 +10,7 @@ Exit 0: all as expected. 1: something was not.
 import bisect
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,11 +65,12 @@ class Profile:
                 self.stacks[int(words[0])] = {"is_cut": bool(int(words[1])), "made": int(words[2]),
                                               "frames": [int(word, 16) for word in words[3:]]}
             elif kind == "context":
-                names = " ".join(words[8:]).split("'")
+                names = " ".join(words[9:]).split("'")
                 self.contexts.append({"stack": int(words[1]), "thread_id": int(words[3]),
                                       "samples": int(words[5]), "objects": float(words[6]),
-                                      "bytes": float(words[7]), "thread": names[1],
-                                      "user": names[3], "live": 0, "live_bytes": 0})
+                                      "bytes": float(words[7]), "unwound": int(words[8]),
+                                      "thread": names[1], "user": names[3], "live": 0,
+                                      "live_bytes": 0})
             elif kind == "sample":
                 context = self.contexts[int(words[0])]
                 context["live"] += 1
@@ -154,7 +156,7 @@ def check_stacks(place, part, wanted, per_round=200):
     firsts = {names[0] for names in wanted}
     for names in named:
         expect(names[0] not in firsts or names in wanted, f"a stack that is none: {names}")
-    equal(profile.lost, [0, 0, 0, 0], "lost")
+    equal(profile.lost, [0, 0, 0, 0, 0], "lost")
     place.check(pid)
     end(program)
 
@@ -224,7 +226,13 @@ def deep(place):
     equal(len(found), 1, "stacks")
     for number in found:
         expect(profile.stacks[number]["is_cut"], "the stack is cut")
-        equal(profile.names(number), ("deep",) * 62, "names")
+        equal(profile.names(number), ("deep",) * 126, "names")
+    lines = [line for line in place.run("pprof", str(pid), "--symbolized", "--format",
+                                        "collapsed").stdout.splitlines() if "deep;deep" in line]
+    equal([line.split(" ")[0] for line in lines], [";".join(["[cut]"] + ["deep"] * 126)],
+          "collapsed")
+    for words in (("flame", str(pid)), ("pprof", str(pid), "--symbolized")):
+        expect("[cut]" in place.run(*words).stdout, f"{words[0]}: no frame says that it is cut")
     end(program)
 
 
@@ -238,10 +246,7 @@ def plugins(place):
         equal(profile.named().get(wanted), [200, 200, 120000], f"stack of plugin {number}")
         there = [module for module in profile.modules if module["path"] == path]
         equal([bool(module["gone"]) for module in there], [False], f"module {path}")
-        notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
-                               check=False).stdout
-        want = re.search(r"Build ID: ([0-9a-f]+)", notes)
-        equal(there and there[0]["build_id"], want.group(1) if want else "", "build id")
+        equal(there and there[0]["build_id"], build_id(path), "build id")
         equal(kept, 200 * (number + 1), "kept")
         go_on(program)
     said(program)
@@ -282,7 +287,114 @@ def off(place):
     end(program)
 
 
-PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off)}
+def share_of(profile):
+    """The part of all samples whose stack was walked."""
+    samples = sum(context["samples"] for context in profile.contexts)
+    return 1 - sum(context["unwound"] for context in profile.contexts) / max(samples, 1)
+
+
+WORKERS = ("in_array", "in_alloca", "in_aligned", "in_both", "in_plain")
+
+
+def workers(place):
+    """Two routines share workers: each has its own stacks, and nearly all are walked."""
+    for path in (place.program, *place.plugins):
+        place.program = path
+        program = place.start()
+        pid, rounds = said(program)
+        profile = place.profile(pid)
+        # gcc names a clone name.constprop.0
+        named = {tuple(re.sub(r"^(\w+)\..*", r"\1", name) for name in names): sums
+                 for names, sums in profile.named().items()}
+        for routine in ("indexer", "session"):
+            for worker in WORKERS:
+                found = {names: sums for names, sums in named.items()
+                         if names[0] == "leaf" and worker in names and routine in names}
+                # malloc and realloc: two stacks that end in leaf
+                wanted = ("leaf", worker, routine, "<libc.so.6>", "<libc.so.6>")
+                equal(set(found), {wanted}, f"{path}: stacks of {worker} in {routine}")
+                equal(sum(sums[0] for sums in found.values()), 2 * rounds,
+                      f"{path}: samples of {worker} in {routine}")
+                equal(sum(sums[1] for sums in found.values()), rounds, f"{path}: in use")
+        strangers = [names for names in named if names[0] == "leaf" and
+                     len(set(names) & {"indexer", "session"}) != 1]
+        equal(strangers, [], f"{path}: stacks of no routine, or of both")
+        share = share_of(profile)
+        expect(share >= 0.95, f"{path}: {share:.1%} of the stacks were walked")
+        place.check(pid)
+        end(program)
+
+
+def share(place):
+    """A C++ program, in which functions with frame pointers and without alternate."""
+    program = place.start(lg=8)
+    pid, _ = said(program)
+    profile = place.profile(pid)
+    walked = share_of(profile)
+    expect(walked >= 0.95, f"{walked:.1%} of the stacks were walked")
+    firsts = {names[0] for names in profile.named()}
+    for name in ("by_new", "by_array", "by_aligned", "by_nothrow", "by_realloc", "by_memalign"):
+        expect(name in firsts, f"no stack that begins in {name}")
+        unwound = sum(context["unwound"] for context in profile.contexts
+                      if profile.names(context["stack"])[0] == name)
+        samples = sum(context["samples"] for context in profile.contexts
+                      if profile.names(context["stack"])[0] == name)
+        expect(unwound <= samples * 0.05, f"{unwound} of {samples} stacks of {name} were unwound")
+    said_so = place.run("profile", str(pid)).stdout
+    expect(f"{100 * walked:.1f} % walked" in said_so, f"pfs-mem profile: {said_so}")
+    end(program)
+
+
+def build_id(path):
+    """Of a file, as readelf says; "": it has none."""
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=False).stdout
+    found = re.search(r"Build ID: ([0-9a-f]+)", notes)
+    return found.group(1) if found else ""
+
+
+def gaps(place):
+    """A program with gaps between its segments has names and its build id. When another file is
+    there later, it has no names, and a line says why."""
+    own, why = place.program, {True: "its build id differs", False: "changed after the program"}
+    stays, copy = own, place.path("copy")
+    for path in (own, *place.plugins):
+        place.program = path
+        plain(place)
+        shutil.copy(path, copy)
+        place.program = copy
+        program = place.start("plain")
+        pid, _ = said(program)
+        there = [module for module in place.profile(pid).modules if module["path"] == copy]
+        equal([module["build_id"] for module in there], [build_id(path)], f"{path}: build id")
+        program.kill()
+        program.wait(timeout=60)
+        words = ("pprof", str(pid), "--symbolized", "--format", "collapsed")
+        names = place.run(*words).stdout
+        expect("part_plain;middle;middle;middle;leaf" in names, f"{path}: {names}")
+        os.unlink(copy)
+        shutil.copy2(stays if path != stays else place.plugins[0], copy)
+        done = place.run(*words)
+        lines = [line for line in done.stderr.splitlines() if copy in line and "ignored" in line]
+        equal(len(lines), 1, f"{path}: lines about the other file: {done.stderr}")
+        expect(why[build_id(path) != ""] in done.stderr, done.stderr)
+        expect("part_plain" not in done.stdout and "leaf" not in done.stdout,
+               f"{path}: names of another file: {done.stdout}")
+        os.unlink(copy)
+
+
+def starts(place):
+    """The main thread's stack is walked from its first sample on, in each start."""
+    for _ in range(20):
+        program = place.start("plain")
+        pid, _ = said(program)
+        walked = share_of(place.profile(pid))
+        expect(walked >= 0.95, f"{walked:.1%} of the stacks were walked")
+        end(program)
+
+
+PARTS = {part.__name__: part for part in (plain, sort, cxx, threads, deep, plugins, killed, off,
+                                          workers, share, starts, gaps)}
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ static void print_head(const struct pfs_seen_profile *profile)
 	const uint64_t *lost = profile->snapshot->lost;
 	(void)printf("head %d %d %" PRIu64 " %" PRIu64 "\n", profile->is_there, profile->is_active,
 		     profile->interval, profile->missed);
-	(void)printf("lost %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+	(void)printf("lost %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 		     lost[PFS_LOST_STACKS], lost[PFS_LOST_CONTEXTS], lost[PFS_LOST_SAMPLES],
-		     lost[PFS_LOST_MODULES]);
+		     lost[PFS_LOST_MODULES], lost[PFS_LOST_SAMPLE_BYTES]);
 }
 
 static void print_modules(const struct pfs_snapshot *snapshot)
@@ -42,10 +42,11 @@ static void print_contexts(const struct pfs_seen_profile *profile)
 	}
 	for (uint32_t i = 0; i < profile->context_count; i++) {
 		const struct pfs_seen_context *context = &profile->contexts[i];
-		(void)printf("context %u %d %d %" PRIu64 " %u %" PRIu64 " %.3f %.3f '%s' '%s'\n", i,
-			     (int)context->stack, (int)context->instrument, context->thread_id,
+		(void)printf("context %u %d %d %" PRIu64 " %u %" PRIu64 " %.3f %.3f %" PRIu64
+			     " '%s' '%s'\n",
+			     i, (int)context->stack, (int)context->instrument, context->thread_id,
 			     context->os_tid, context->samples, context->objects, context->bytes,
-			     context->thread_name, context->user_name);
+			     context->unwound, context->thread_name, context->user_name);
 	}
 }
 

@@ -38,11 +38,10 @@ static void wait_for(const char *said)
 
 /* ---- plain calls ---- */
 
-NOINLINE void leaf(void);
 NOINLINE void middle(unsigned depth);
 NOINLINE void other_leaf(void);
 
-void leaf(void)
+NOINLINE void leaf(void)
 {
 	keep(malloc(1000));
 	STAY;
@@ -157,7 +156,6 @@ NOINLINE static void part_threads(void)
 	(void)pthread_create(&freer, NULL, frees_all, NULL);
 	(void)pthread_join(freer, NULL);
 	kept_count = 0;
-	keep(malloc(1000)); /* certainly sampled, so that it gives back the freed samples */
 	wait_for("freed");
 	STAY;
 }
@@ -175,7 +173,7 @@ void deep(unsigned depth)
 NOINLINE static void part_deep(void)
 {
 	for (unsigned i = 0; i < ROUNDS; i++)
-		deep(100);
+		deep(200);
 	wait_for("deep");
 	STAY;
 }

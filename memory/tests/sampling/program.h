@@ -1,5 +1,6 @@
 /*
- * program.h - the part of the program with known stacks that is a C++ library.
+ * program.h - the part of the program with known stacks that is a C++ library,
+ * and what others share.
  */
 #ifndef PFS_STRESS_SAMPLING_PROGRAM_H
 #define PFS_STRESS_SAMPLING_PROGRAM_H
@@ -10,6 +11,9 @@ extern "C" {
 
 /* Calls `call` through a few C++ functions; returns a block of operator new. */
 void *program_cxx(void (*call)(void));
+
+/* Allocates. */
+void leaf(void);
 
 #ifdef __cplusplus
 }

@@ -19,10 +19,8 @@ static void put_stack(const struct pfs_heap *heap, const struct pfs_heap_stack *
 {
 	char text[512];
 	const char *separator = "";
-	if (stack->is_cut || stack->depth == 0) {
-		(void)fputs(stack->depth == 0 ? "[unknown]" : "[cut]", out);
-		separator = ";";
-	}
+	if (stack->depth == 0)
+		(void)fputs("[unknown]", out);
 	for (uint32_t i = stack->depth; i > 0; i--) {
 		uint32_t location = heap->frames[stack->first + i - 1];
 		uint32_t lines = heap->locations[location].line_count;

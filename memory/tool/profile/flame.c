@@ -216,9 +216,10 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 		(void)fputs("Below each frame is what it called. The widest stands first.", out);
 	if (heap->lost_samples + heap->lost_stacks + heap->lost_contexts != 0)
 		(void)fprintf(out,
-			      " Not here: %" PRIu64 " samples that found no room; without a "
-			      "stack: %" PRIu64 "; without an owner: %" PRIu64 ".",
-			      heap->lost_samples, heap->lost_stacks, heap->lost_contexts);
+			      " Not here: %" PRIu64 " samples, of %s, that found no room; without "
+			      "a stack: %" PRIu64 "; without an owner: %" PRIu64 ".",
+			      heap->lost_samples, pfs_amount((int64_t)heap->lost_bytes, one),
+			      heap->lost_stacks, heap->lost_contexts);
 	(void)fputs(tags[2], out);
 }
 

@@ -215,17 +215,32 @@ static bool same_stack(const struct pfs_heap *heap, uint32_t one, uint32_t other
 		      a->depth * sizeof(*heap->frames)) == 0;
 }
 
+/* What stands for the callers of a stack that is cut. */
+static uint32_t cut_location(struct pfs_heap *heap)
+{
+	uint32_t location = pfs_heap_location(heap, PFS_HEAP_CUT, PFS_HEAP_NONE);
+	if (!heap->failed && heap->locations[location].line_count == 0)
+		pfs_heap_add_line(heap, location, "[cut]", NULL, 0);
+	return location;
+}
+
 uint32_t pfs_heap_stack(struct pfs_heap *heap, const uint32_t *locations, uint32_t depth,
 			bool is_cut)
 {
+	uint32_t cut = is_cut ? cut_location(heap) : 0;
+	bool lacks_cut = is_cut && (depth == 0 || locations[depth - 1] != cut);
 	if (!have_room(heap, &heap->stacks, &heap->stack_room, heap->stack_count, 1,
 		       sizeof(*heap->stacks)) ||
-	    !have_room(heap, &heap->frames, &heap->frame_room, heap->frame_count, depth + 1,
+	    !have_room(heap, &heap->frames, &heap->frame_room, heap->frame_count, depth + 2,
 		       sizeof(*heap->frames)))
 		return 0;
 	uint32_t item = heap->stack_count;
 	heap->stacks[item] = (struct pfs_heap_stack){ heap->frame_count, depth, is_cut };
 	memcpy(heap->frames + heap->frame_count, locations, depth * sizeof(*locations));
+	if (lacks_cut)
+		heap->frames[heap->frame_count + depth] = cut;
+	depth += lacks_cut;
+	heap->stacks[item].depth = depth;
 	uint32_t found = intern(heap, &heap->stack_index, item, stack_hash, same_stack);
 	if (found == item) {
 		heap->stack_count++;

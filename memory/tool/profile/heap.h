@@ -22,6 +22,7 @@
 
 #define PFS_HEAP_NONE UINT32_MAX
 #define PFS_HEAP_FRAMES_MAX 512u
+#define PFS_HEAP_CUT UINT64_C(2) /* the address that stands for callers that were cut off */
 /* Bytes that two moments may differ by, and did not change: a dump has whole numbers. A sample more
  * or less is an interval, or a block. */
 #define PFS_HEAP_NOISE 1.5
@@ -77,7 +78,7 @@ struct pfs_heap {
 	uint32_t live_pid; /* 0: it does not live */
 	char died[160];    /* when; "": it lives, or this is not known */
 	bool is_dump, has_base, is_named, failed;
-	uint64_t lost_samples, lost_stacks, lost_contexts;
+	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;
 
 	struct pfs_heap_module *modules;
 	struct pfs_heap_location *locations;
@@ -106,6 +107,7 @@ uint32_t pfs_heap_location(struct pfs_heap *heap, uint64_t pc, uint32_t module);
 /* Lines of a location are added one after the other, the innermost first. */
 void pfs_heap_add_line(struct pfs_heap *heap, uint32_t location, const char *function,
 		       const char *file, uint32_t line);
+/* A stack that is cut gets a last frame, "[cut]". */
 uint32_t pfs_heap_stack(struct pfs_heap *heap, const uint32_t *locations, uint32_t depth,
 			bool is_cut);
 /* The entry like this one, its values 0 if it is new: never NULL, valid until the next call. */

@@ -113,6 +113,7 @@ static void take_head(struct making *making)
 	if (!snapshot->info.is_live)
 		(void)pfs_box_died(&snapshot->info, heap->died, sizeof(heap->died));
 	heap->lost_samples = snapshot->lost[PFS_LOST_SAMPLES];
+	heap->lost_bytes = snapshot->lost[PFS_LOST_SAMPLE_BYTES];
 	heap->lost_stacks = snapshot->lost[PFS_LOST_STACKS];
 	heap->lost_contexts = snapshot->lost[PFS_LOST_CONTEXTS];
 }

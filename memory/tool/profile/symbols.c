@@ -43,17 +43,34 @@ static int open_file(const char *path)
 	return file;
 }
 
-/* Whose file is it, if it has one: the same, or another one. */
+/* Was an open file put there after the program loaded the one that it ran? */
+static bool is_newer(const struct pfs_heap_module *module, int file)
+{
+	struct stat status;
+	return module->loaded_ns != 0 && fstat(file, &status) == 0 &&
+	       (uint64_t)status.st_ctim.tv_sec * UINT64_C(1000000000) +
+			       (uint64_t)status.st_ctim.tv_nsec >
+		       module->loaded_ns;
+}
+
+/* The file, if it is the one that the program ran. Its build id tells; without one, a file that
+ * changed since then is another one. *why_not: what is wrong with it; or unchanged. */
 static struct pfs_lines *try_file(const struct pfs_heap_module *module, const char *path,
-				  bool *is_other)
+				  const char **why_not)
 {
 	int file = open_file(path);
+	bool newer = file >= 0 && is_newer(module, file);
 	struct pfs_lines *lines = file >= 0 ? pfs_lines_open(path, file) : NULL;
+	const char *why = NULL;
 	if (lines == NULL)
 		return NULL;
-	if (module->build_id_bytes != 0 &&
-	    !pfs_lines_is_of(lines, module->build_id, module->build_id_bytes)) {
-		*is_other = true;
+	if (module->build_id_bytes == 0 && newer)
+		why = "has no build id, and changed after the program loaded it: ignored";
+	else if (module->build_id_bytes != 0 &&
+		 !pfs_lines_is_of(lines, module->build_id, module->build_id_bytes))
+		why = "is not the file that the program ran (its build id differs): ignored";
+	if (why != NULL) {
+		*why_not = why;
 		pfs_lines_close(lines);
 		return NULL;
 	}
@@ -64,7 +81,7 @@ static struct pfs_lines *try_file(const struct pfs_heap_module *module, const ch
 static struct pfs_lines *try_debug_file(const struct pfs_heap_module *module)
 {
 	char path[160] = "/usr/lib/debug/.build-id/";
-	bool is_other;
+	const char *why_not;
 	size_t length = strlen(path);
 	if (module->build_id_bytes < 2)
 		return NULL;
@@ -72,7 +89,7 @@ static struct pfs_lines *try_debug_file(const struct pfs_heap_module *module)
 		length += (size_t)snprintf(path + length, sizeof(path) - length, "%02x%s",
 					   module->build_id[i], i == 0 ? "/" : "");
 	(void)snprintf(path + length, sizeof(path) - length, ".debug");
-	return try_file(module, path, &is_other);
+	return try_file(module, path, &why_not);
 }
 
 static struct pfs_lines *find_file(struct naming *naming, const struct pfs_heap_module *module)
@@ -81,33 +98,29 @@ static struct pfs_lines *find_file(struct naming *naming, const struct pfs_heap_
 	const char *name = naming->heap->texts[module->path];
 	size_t length = strlen(name);
 	char path[600];
-	bool is_other = false;
+	const char *why_not = "is missing, or is not an ELF file: its addresses have no symbols";
 	if (name[0] != '/')
 		return NULL; /* [vdso] and the like: there is no file */
 	if (length > strlen(deleted) && strcmp(name + length - strlen(deleted), deleted) == 0)
 		length -= strlen(deleted);
 	(void)snprintf(path, sizeof(path), "%.*s", (int)(length < 512 ? length : 512), name);
-	struct pfs_lines *lines = try_file(module, path, &is_other);
+	struct pfs_lines *lines = try_file(module, path, &why_not);
 	if (lines == NULL && naming->heap->live_pid != 0) {
 		/* As seen by the program, which may run in a container. */
 		(void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root%.*s",
 			       naming->heap->live_pid, (int)(length < 512 ? length : 512), name);
-		lines = try_file(module, path, &is_other);
+		lines = try_file(module, path, &why_not);
 	}
 	if (lines == NULL && naming->heap->live_pid != 0) {
 		(void)snprintf(path, sizeof(path),
 			       "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
 			       naming->heap->live_pid, module->begin, module->end);
-		lines = try_file(module, path, &is_other);
+		lines = try_file(module, path, &why_not);
 	}
 	if (lines == NULL)
 		lines = try_debug_file(module);
 	if (lines == NULL)
-		complain(naming, name,
-			 is_other ? "is not the file that the program ran (its build id differs): "
-				    "ignored"
-				  : "is missing, or is not an ELF file: its addresses have no "
-				    "symbols");
+		complain(naming, name, why_not);
 	return lines;
 }
 
