@@ -218,6 +218,9 @@ uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t refe
 
 /* ---- what readers write; the program must be alive ---- */
 
+/* From now on this process writes to no box: each call below refuses. Called before it has threads. */
+void pfs_reader_never_write(void);
+
 /*
  * pfs_reader_truncate - TRUNCATE a table: set its baseline to now. COUNT_FREE and the freed bytes
  * become 0, COUNT_ALLOC and the allocated bytes become what is in use, LOW and HIGH become CURRENT.
