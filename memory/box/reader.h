@@ -8,7 +8,7 @@
  *
  * One thread at a time may use a box or a snapshot. All calls may block (file I/O).
  *
- * Truncating a live box's file raises SIGBUS in its readers; only the file's owner can do that.
+ * If a live box's file is truncated, its reader refuses it (cut.h); only the file's owner can do that.
  */
 #ifndef PFS_BOX_READER_H
 #define PFS_BOX_READER_H
