@@ -127,8 +127,8 @@ static int authorize(void *opaque, int action, const char *one, const char *two,
 
 /* ---- limits ---- */
 
-/* The longest opcodes are trim (all letters of one text times all of another), LIKE and instr: at
- * most 0.5 s each with these (memory.sql.bounds_test). */
+/* The longest opcode is a trim, of all letters of one text times all of another: less than a second
+ * with these, as memory.sql.guard_test measures. */
 static void set_limits(sqlite3 *db)
 {
 	static const int limits[][2] = {
