@@ -40,13 +40,23 @@ struct server {
 
 /* ---- those there are ---- */
 
+/* A process ends by _exit, or by this one's SIGKILL. */
+static void end_visit(struct visit *one, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		(void)fprintf(stderr, "pfs-mem: MySQL connection %u ended by signal %d (%s)\n", one->id,
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
+	one->process = 0;
+}
+
 static void reap(struct server *self)
 {
 	pid_t process;
-	while ((process = waitpid(-1, NULL, WNOHANG)) > 0)
+	int status;
+	while ((process = waitpid(-1, &status, WNOHANG)) > 0)
 		for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++)
 			if (self->visits[i].process == process)
-				self->visits[i].process = 0;
+				end_visit(&self->visits[i], status);
 }
 
 static struct visit *free_one(struct server *self)
