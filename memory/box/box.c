@@ -374,8 +374,9 @@ void pfs_box_watch(struct pfs_box *self)
 {
 	if (self->is_private)
 		return;
-	self->cut.line = "pfslab: the box was truncated while its program runs: the program goes on, "
-			 "uncounted\n";
+	self->cut.line =
+		"pfslab: the box was truncated while its program runs: the program goes on, "
+		"uncounted\n";
 	pfs_cut_watch(&self->cut, self->base, self->bytes, true);
 }
 

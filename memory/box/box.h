@@ -4,8 +4,8 @@
  *
  * The kernel allocates each page before the first store to it. A full file system or a limit is
  * therefore an error return, and no store raises SIGBUS. The file stays locked (flock) while
- * the program has it mapped; the lock tells readers that the program is alive. If somebody truncates
- * the file, the program goes on uncounted (cut.h).
+ * the program has it mapped; the lock tells readers that the program is alive. If somebody
+ * truncates the file, the program goes on uncounted (cut.h).
  */
 #ifndef PFS_BOX_H
 #define PFS_BOX_H

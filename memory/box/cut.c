@@ -23,7 +23,7 @@
 static _Atomic(struct pfs_cut *) places[PLACES];
 static _Atomic(uint32_t) has_handler;
 static struct sigaction actions[ACTIONS];
-static _Atomic(uint32_t) theirs; /* the current one of actions */
+static _Atomic(uint32_t) theirs;  /* the current one of actions */
 static _Atomic(uint32_t) written; /* of them; one caller of sigaction at a time */
 
 pfs_cut_sigaction *pfs_cut_system = sigaction;
@@ -68,8 +68,8 @@ static bool replace(struct pfs_cut *self)
 		if (self->head.regions[i].kind == PFS_BOX_LIMITS ||
 		    self->head.regions[i].kind == PFS_BOX_OWNERS)
 			lift_limits(fresh, &self->head.regions[i]);
-	return mremap(fresh, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-		      self->base) == self->base;
+	return mremap(fresh, self->bytes, self->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, self->base) ==
+	       self->base;
 }
 
 /* True: the access can be repeated. */

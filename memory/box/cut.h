@@ -20,10 +20,10 @@ struct sigaction;
 struct pfs_cut {
 	char *base;
 	uint64_t bytes;
-	const char *line;           /* written to stderr when it happens; NULL: none */
-	_Atomic(uint32_t) state;    /* enum pfs_cut_state */
+	const char *line;        /* written to stderr when it happens; NULL: none */
+	_Atomic(uint32_t) state; /* enum pfs_cut_state */
 	bool is_watched;
-	struct pfs_box_head head;   /* as it was when the watch began; the program's side only */
+	struct pfs_box_head head; /* as it was when the watch began; the program's side only */
 };
 enum pfs_cut_state { PFS_CUT_NOT, PFS_CUT_BEGUN, PFS_CUT_DONE, PFS_CUT_FAILED };
 
@@ -34,7 +34,8 @@ static inline bool pfs_cut_is(struct pfs_cut *self)
 }
 
 /* pfs_cut_watch - watch a mapping, until pfs_cut_forget, before it is unmapped. is_ours: the
- * program's side, with a head to restore. If there are too many mappings, this one is not watched. */
+ * program's side, with a head to restore. If there are too many mappings, this one is not watched.
+ */
 void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_ours);
 void pfs_cut_forget(struct pfs_cut *self);
 
@@ -43,7 +44,8 @@ bool pfs_cut_happened(void);
 
 /* Is the handler installed? */
 bool pfs_cut_handles(void);
-/* pfs_cut_action - sigaction(SIGBUS, ...) of the program while it is. Returns what sigaction does. */
+/* pfs_cut_action - sigaction(SIGBUS, ...) of the program while it is. Returns what sigaction does.
+ */
 int pfs_cut_action(const struct sigaction *action, struct sigaction *before);
 /* The system's sigaction, for a library that replaces it. Set before the first watch. */
 typedef int pfs_cut_sigaction(int number, const struct sigaction *action, struct sigaction *before);

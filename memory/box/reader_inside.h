@@ -21,7 +21,7 @@ struct pfs_reader {
 	char *base; /* its mapping, read-only; of a dead one: a copy */
 	uint64_t bytes;
 	bool is_copy;
-	struct pfs_cut cut; /* of a living box */
+	struct pfs_cut cut;                        /* of a living box */
 	struct pfs_box_region regions[PFS_KINDS];  /* checked; kind 0: there is none */
 	_Atomic(uint32_t) *page_counts[PFS_KINDS]; /* in base */
 	struct pfs_box_rooms rooms;

@@ -12,10 +12,11 @@ void pfs_panic(const char *what, unsigned found, unsigned expected)
 {
 	if (pfs_cut_happened())
 		return;
-	(void)fprintf(stderr,
-		      "pfslab: %s: the word is 0x%08x, expected 0x%08x: a bug of pfslab, or the box "
-		      "was damaged\n",
-		      what, found, expected);
+	(void)fprintf(
+		stderr,
+		"pfslab: %s: the word is 0x%08x, expected 0x%08x: a bug of pfslab, or the box "
+		"was damaged\n",
+		what, found, expected);
 	abort();
 }
 

@@ -1,9 +1,9 @@
 /*
  * listen.h - what the servers share: where they listen, who may connect, and secrets.
  *
- * A Unix socket has mode 0600, and its peers must be this user or root (SO_PEERCRED). A TCP port has
- * a secret: one that the user gives, or one drawn at the start. docs/explanation/memory-threats.md
- * has the threat model.
+ * A Unix socket has mode 0600, and its peers must be this user or root (SO_PEERCRED). A TCP port
+ * has a secret: one that the user gives, or one drawn at the start.
+ * docs/explanation/memory-threats.md has the threat model.
  */
 #ifndef PFS_MEM_LISTEN_H
 #define PFS_MEM_LISTEN_H
@@ -56,8 +56,8 @@ struct pfs_secret {
 
 /* How a secret is given: never as an argument, which every user can read in /proc. */
 struct pfs_secret_source {
-	const char *option; /* "--token-file" */
-	const char *file;   /* its first line; NULL: not given */
+	const char *option;   /* "--token-file" */
+	const char *file;     /* its first line; NULL: not given */
 	const char *variable; /* of the environment, if there is no file */
 	size_t length_min;
 	const char *letters; /* NULL: all */

@@ -1,5 +1,6 @@
 /*
- * secret.c - the token and the password of a server: taken from a file or the environment, or drawn.
+ * secret.c - the token and the password of a server: taken from a file or the environment, or
+ * drawn.
  */
 #define _GNU_SOURCE
 #include <errno.h>

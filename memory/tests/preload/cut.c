@@ -1,6 +1,6 @@
 /*
- * cut.c - a program whose box is truncated while it runs, and programs with actions of their own for
- * SIGBUS.
+ * cut.c - a program whose box is truncated while it runs, and programs with actions of their own
+ * for SIGBUS.
  *
  * usage: cut threads SEED BYTES   threads that allocate and free each other's blocks; the box is
  *                                 truncated to BYTES meanwhile; then threads and a child begin

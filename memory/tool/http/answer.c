@@ -100,9 +100,9 @@ static bool is_known(struct MHD_Connection *connection)
 	else if (said != NULL)
 		fine = is_known_basic(connection);
 	else
-		fine = pfs_secret_is(&pfs_http.token,
-				     MHD_lookup_connection_value(connection, MHD_COOKIE_KIND,
-								 "pfs_token"));
+		fine = pfs_secret_is(
+			&pfs_http.token,
+			MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, "pfs_token"));
 	if (fine)
 		pfs_http_known(connection);
 	return fine;
@@ -129,14 +129,15 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 		 route->policy == PFS_POLICY_PAGE && pfs_secret_is(&pfs_http.token, token))
 		*result = welcome(connection, path);
 	else if (pfs_http_has_token() && !is_known(connection))
-		*result = say(connection, MHD_HTTP_UNAUTHORIZED,
-			      "the token is missing or wrong: send Authorization: Bearer TOKEN, or "
-			      "the token as the password of Basic; for the page, /?token=TOKEN. It "
-			      "is that of --token-file or PFS_MEM_TOKEN, or the one that the server "
-			      "printed when it started",
-			      "WWW-Authenticate",
-			      "Bearer realm=\"pfs-mem\", Basic realm=\"pfs-mem: the token is the "
-			      "password\"");
+		*result =
+			say(connection, MHD_HTTP_UNAUTHORIZED,
+			    "the token is missing or wrong: send Authorization: Bearer TOKEN, or "
+			    "the token as the password of Basic; for the page, /?token=TOKEN. It "
+			    "is that of --token-file or PFS_MEM_TOKEN, or the one that the server "
+			    "printed when it started",
+			    "WWW-Authenticate",
+			    "Bearer realm=\"pfs-mem\", Basic realm=\"pfs-mem: the token is the "
+			    "password\"");
 	else if (!is_get && (!is_post || (route != NULL && !route->takes_post)))
 		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "this page is read-only: use GET", "Allow",

@@ -12,7 +12,7 @@
 struct connection {
 	struct connection *next, **at;
 	int socket;
-	bool is_known;      /* it needs no token, or has said it */
+	bool is_known;       /* it needs no token, or has said it */
 	const char *stopped; /* why it gets no answer; NULL: it gets one */
 	unsigned status;
 	uint64_t deadline_ns; /* UINT64_MAX: a worker makes its answer */

@@ -79,8 +79,7 @@ bool pfs_http_host_fine(const char *host)
 	    (is_any(&pfs_http.bound) || pfs_is_of_this_machine((struct sockaddr *)&said)))
 		return true;
 	if (said.ss_family == AF_UNSPEC)
-		return gethostname(own, sizeof(own)) == 0 &&
-		       strcasecmp(name, own) == 0;
+		return gethostname(own, sizeof(own)) == 0 && strcasecmp(name, own) == 0;
 	const void *one = bytes_of(&said, &bytes);
 	const void *other = bytes_of(&pfs_http.bound, &bound_bytes);
 	return bytes == bound_bytes && memcmp(one, other, bytes) == 0;

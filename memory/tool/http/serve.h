@@ -13,8 +13,8 @@
 struct pfs_http_options {
 	const struct pfs_listening *listening;
 	const struct pfs_secret *token; /* empty: none is needed */
-	const char *const *targets; /* as pfs_reader_open has them */
-	int target_count;           /* 0: all boxes of the folder, also those to come */
+	const char *const *targets;     /* as pfs_reader_open has them */
+	int target_count;               /* 0: all boxes of the folder, also those to come */
 };
 
 /*

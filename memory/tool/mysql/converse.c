@@ -36,8 +36,9 @@ static struct pfs_mysql *timed; /* this process's */
  * compiled. What is left of a result is lost with the process; nothing else is shared. */
 static void on_overdue(int number)
 {
-	static uint8_t packet[] = "\0\0\0\0\xff\xd0\x0b#HY000Query execution was interrupted, maximum "
-				  "statement execution time exceeded";
+	static uint8_t packet[] =
+		"\0\0\0\0\xff\xd0\x0b#HY000Query execution was interrupted, maximum "
+		"statement execution time exceeded";
 	(void)number;
 	packet[0] = sizeof(packet) - 1 - 4;
 	packet[3] = timed->unsent;

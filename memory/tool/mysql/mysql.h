@@ -2,9 +2,9 @@
  * mysql.h - a box of accounts for clients of MySQL: the protocol's server side, for text queries
  * and prepared statements.
  *
- * One process serves a connection, with a connection of SQLite of its own. Nothing that comes from a
- * client is trusted: packets, queries and times are bounded, memory/tool/sql/guard.h says what can be
- * asked, and a statement that does not end in time ends with its process, whatever it does.
+ * One process serves a connection, with a connection of SQLite of its own. Nothing that comes from
+ * a client is trusted: packets, queries and times are bounded, memory/tool/sql/guard.h says what
+ * can be asked, and a statement that does not end in time ends with its process, whatever it does.
  *
  * Source: the client/server protocol as MySQL's documentation has it; the code is our own.
  */

@@ -44,8 +44,8 @@ struct server {
 static void end_visit(struct visit *one, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-		(void)fprintf(stderr, "pfs-mem: MySQL connection %u ended by signal %d (%s)\n", one->id,
-			      WTERMSIG(status), strsignal(WTERMSIG(status)));
+		(void)fprintf(stderr, "pfs-mem: MySQL connection %u ended by signal %d (%s)\n",
+			      one->id, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	one->process = 0;
 }
 

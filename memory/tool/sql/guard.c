@@ -12,22 +12,18 @@
 
 /* SQLite's functions of numbers, text and time: none has an effect, takes a pointer, or tells of
  * the process. Sorted. Ours are added where they are registered. */
+/* clang-format off */
 static const char *const functions[] = {
-	"abs",          "avg",          "ceil",         "ceiling",   "char",
-	"coalesce",     "count",        "cume_dist",    "current_date", "current_time",
-	"current_timestamp", "date",    "datetime",     "dense_rank", "exp",
-	"first_value",  "floor",        "format",       "glob",      "group_concat",
-	"hex",          "ifnull",       "iif",          "instr",     "julianday",
-	"lag",          "last_value",   "lead",         "length",    "like",
-	"ln",           "log",          "log10",        "log2",      "lower",
-	"ltrim",        "max",          "min",          "mod",       "nth_value",
-	"ntile",        "nullif",       "percent_rank", "pow",       "power",
-	"printf",       "quote",        "rank",         "replace",   "round",
-	"row_number",   "rtrim",        "sign",         "sqrt",      "strftime",
-	"string_agg",   "substr",       "substring",    "sum",       "time",
-	"total",        "trim",         "trunc",        "typeof",    "unicode",
-	"unixepoch",    "upper",
+	"abs", "avg", "ceil", "ceiling", "char", "coalesce", "count", "cume_dist", "current_date",
+	"current_time", "current_timestamp", "date", "datetime", "dense_rank", "exp", "first_value",
+	"floor", "format", "glob", "group_concat", "hex", "ifnull", "iif", "instr", "julianday",
+	"lag", "last_value", "lead", "length", "like", "ln", "log", "log10", "log2", "lower",
+	"ltrim", "max", "min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pow",
+	"power", "printf", "quote", "rank", "replace", "round", "row_number", "rtrim", "sign",
+	"sqrt", "strftime", "string_agg", "substr", "substring", "sum", "time", "total", "trim",
+	"trunc", "typeof", "unicode", "unixepoch", "upper",
 };
+/* clang-format on */
 
 /* Of ours, those that clients may not call: they open files, or are of a session. */
 static const char *const owners_only[] = { "pfs_mem_open" };

@@ -1,9 +1,10 @@
 /*
  * guard.h - what a statement of a client may do, and how much it may cost.
  *
- * Allowed is what a list names: everything else is denied, also what a later SQLite adds. The lists:
- * our tables, views and functions; a choice of SQLite's functions; one pragma. All modules of tables
- * but ours are dropped, and no text is long enough for one of SQLite's opcodes to take long.
+ * Allowed is what a list names: everything else is denied, also what a later SQLite adds. The
+ * lists: our tables, views and functions; a choice of SQLite's functions; one pragma. All modules
+ * of tables but ours are dropped, and no text is long enough for one of SQLite's opcodes to take
+ * long.
  */
 #ifndef PFS_SQL_GUARD_H
 #define PFS_SQL_GUARD_H
@@ -18,7 +19,7 @@
 enum pfs_guard_kind { PFS_DENIED_NOTHING, PFS_DENIED_CHANGE, PFS_DENIED_OTHER };
 
 struct pfs_sql_guard {
-	bool may_change;           /* UPDATE, and DELETE of all rows, where tables take them */
+	bool may_change;            /* UPDATE, and DELETE of all rows, where tables take them */
 	enum pfs_guard_kind denied; /* by the last statement that was compiled */
 	char why[160];              /* if PFS_DENIED_OTHER */
 	char *foreign;              /* names of functions that extensions brought; ours */
