@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/box/place.h"
 #include "memory/box/reader.h"
 
 #define WAITING 64 /* connections not yet accepted */
@@ -52,7 +51,7 @@ static bool take_path(const struct pfs_listen *self, struct sockaddr_un *to,
 {
 	char path[PFS_READER_PATH_BYTES] = "";
 	if (strcmp(self->address, PFS_LISTEN_SOCKET) == 0) {
-		pfs_box_folder(path, sizeof(path) - 16);
+		pfs_reader_folder(path, sizeof(path) - 16);
 		(void)mkdir(path, 0700); /* where it fails, bind says why */
 		(void)strcat(strcat(path, "/"), self->usual);
 	} else {

@@ -118,7 +118,7 @@ static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)
 }
 
 void pfs_mysql_converse(struct pfs_mysql *self, const char *path, const struct pfs_secret *password,
-			_Atomic(uint32_t) *is_known)
+			volatile bool *is_known)
 {
 	struct pfs_message message;
 	(void)signal(SIGALRM, on_overdue);
@@ -126,7 +126,7 @@ void pfs_mysql_converse(struct pfs_mysql *self, const char *path, const struct p
 	pfs_mysql_flush(self);
 	if (!fine)
 		return;
-	*is_known = 1;
+	*is_known = true;
 	if (!open_tables(self, path, &message)) {
 		/* It answers the first command: clients read no answer before it. */
 		if (pfs_mysql_receive(self, self->idle_s))

@@ -81,9 +81,9 @@ pfs_mysql_error(struct pfs_mysql *self, unsigned code, const char *state, const 
 /* Greets and authenticates; an empty password: anybody. False: the client was refused. */
 bool pfs_mysql_greet(struct pfs_mysql *self, const struct pfs_secret *password);
 /* Talks to a client of the box in this file, to its end. Runs in a process of its own. is_known
- * becomes 1 when the client has said the password. */
+ * becomes true when the client has said the password. */
 void pfs_mysql_converse(struct pfs_mysql *self, const char *path, const struct pfs_secret *password,
-			_Atomic(uint32_t) *is_known);
+			volatile bool *is_known);
 void pfs_sha1(const void *bytes, size_t count, uint8_t digest[20]);
 
 /* A query, to its last packet. */

@@ -28,7 +28,7 @@
 struct visit {
 	pid_t process; /* 0: free */
 	uint32_t id;
-	_Atomic(uint32_t) is_known; /* written by the process: it was authenticated */
+	volatile bool is_known; /* written by the process: it was authenticated */
 };
 
 struct server {
@@ -73,8 +73,7 @@ static struct visit *oldest_stranger(struct server *self)
 	struct visit *oldest = NULL;
 	for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++) {
 		struct visit *one = &self->visits[i];
-		if (one->process != 0 && one->is_known == 0 &&
-		    (oldest == NULL || one->id < oldest->id))
+		if (one->process != 0 && !one->is_known && (oldest == NULL || one->id < oldest->id))
 			oldest = one;
 	}
 	return oldest;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""guard_test.py - what clients of pfs-mem serve may do, and how much it may cost: allow-lists, single
-opcodes, compiling, memory, idle and slow clients, strangers that take connections.
+"""guard_test.py - what clients of pfs-mem serve may do, and how much it may cost: allow-lists,
+single opcodes, compiling, memory, idle and slow clients, strangers that take connections.
 
 usage: guard_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
 Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb client.
@@ -87,8 +87,9 @@ class Lists(mysql_test.Served):
             for query in (f"SELECT * FROM {name}", f"SELECT count(*) FROM {name}",
                           f"SELECT 1 FROM {name} AS users", f"SELECT (SELECT 1 FROM {name})"):
                 self.assertRegex(self.call(query)[2], "ERROR (1142|1146)", query)
-        for query in ("PRAGMA trusted_schema = 1", "PRAGMA table_list", "PRAGMA hard_heap_limit = 0",
-                      "ATTACH '/tmp/x' AS x", "DETACH main", "VACUUM", "VACUUM INTO '/tmp/x'",
+        for query in ("PRAGMA trusted_schema = 1", "PRAGMA table_list",
+                      "PRAGMA hard_heap_limit = 0", "ATTACH '/tmp/x' AS x", "DETACH main",
+                      "VACUUM", "VACUUM INTO '/tmp/x'",
                       "CREATE TEMP TABLE t(a)", "CREATE VIRTUAL TABLE t USING fts3(a)",
                       "DROP VIEW memory_global_total", "ANALYZE main", "SAVEPOINT a",
                       "UPDATE sqlite_temp_master SET sql = ''", "DELETE FROM sqlite_master",

@@ -48,8 +48,8 @@ class Served(Case):
     def serve(self, *words):
         """Its port, and the token that it prints."""
         line = self.serving("--http", "127.0.0.1:0", *words)
-        said = re.fullmatch(r"pfs-mem: serving on http://127\.0\.0\.1:(\d+)/(?:\?token=(\S{32}))?\n",
-                            line)
+        said = re.fullmatch(
+            r"pfs-mem: serving on http://127\.0\.0\.1:(\d+)/(?:\?token=(\S{32}))?\n", line)
         self.assertTrue(said, line)
         self.port, self.token = int(said[1]), said[2]
 
@@ -295,7 +295,8 @@ class Answers(Served):
         """Both at once; each ends at SIGTERM."""
         self.serve("--mysql", "127.0.0.1:0", self.live.target)
         line = self.server.stderr.readline()
-        with socket.create_connection(("127.0.0.1", int(re.search(r":(\d+),", line)[1])), 15) as client:
+        port = int(re.search(r":(\d+),", line)[1])
+        with socket.create_connection(("127.0.0.1", port), 15) as client:
             self.assertIn(b"pfslab", client.recv(200))
         self.assertIn("memory/a/x", self.get("/metrics"))
 

@@ -55,7 +55,8 @@ class Served(Case):
         """Its port, for changes as well; the password is the one that it prints."""
         line = self.serving("--mysql", "127.0.0.1:0", "--allow-changes", *options,
                             self.live.target)
-        said = re.fullmatch(r"pfs-mem: serving on 127\.0\.0\.1:(\d+)(?:, password (\S{32}))?\n", line)
+        said = re.fullmatch(
+            r"pfs-mem: serving on 127\.0\.0\.1:(\d+)(?:, password (\S{32}))?\n", line)
         self.assertTrue(said, line)
         self.port, self.password = int(said[1]), said[2]
         return self.port

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """nobody_test.py - what another user of the machine gets from root's servers and boxes, and what
-root's own clients get: every statement and path, as the table of docs/explanation/memory-threats.md.
+root's own clients get: every statement and path, a table of docs/explanation/memory-threats.md.
 
 usage: nobody_test.py SQL_LIVE PFS_MEM EXTENSION [--write]
     --write: writes the table into the document, instead of comparing it.
