@@ -46,13 +46,31 @@ static bool refuse_system(const struct pfs_listen *self, const char *address, in
 
 /* ---- Unix sockets ---- */
 
+/* Another user who made the folder first could put a socket of its own there. */
+static bool is_own_folder(const struct pfs_listen *self, const char *folder,
+			  struct pfs_message *message)
+{
+	struct stat status;
+	(void)mkdir(folder, 0700); /* where it fails, lstat says why */
+	if (lstat(folder, &status) != 0)
+		return pfs_refuse(message, "%s '%.150s': %s", self->option, folder,
+				  strerror(errno));
+	return (S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+		(status.st_mode & 077) == 0) ||
+	       pfs_refuse(message,
+			  "%s: '%.150s' must be a folder that only you can enter: chmod it to 700, "
+			  "or give the path of a socket",
+			  self->option, folder);
+}
+
 static bool take_path(const struct pfs_listen *self, struct sockaddr_un *to,
 		      struct pfs_message *message)
 {
 	char path[PFS_READER_PATH_BYTES] = "";
 	if (strcmp(self->address, PFS_LISTEN_SOCKET) == 0) {
 		pfs_reader_folder(path, sizeof(path) - 16);
-		(void)mkdir(path, 0700); /* where it fails, bind says why */
+		if (!is_own_folder(self, path, message))
+			return false;
 		(void)strcat(strcat(path, "/"), self->usual);
 	} else {
 		(void)snprintf(path, sizeof(path), "%s", self->address);
@@ -107,6 +125,7 @@ static bool listen_locally(const struct pfs_listen *self, struct pfs_listening *
 	problem = fine ? errno : problem;
 	if (to->socket >= 0)
 		(void)close(to->socket);
+	to->socket = -1;
 	return refuse_system(self, at.sun_path, problem,
 			     ": a server listens there: end it, or give another path", message);
 }

@@ -144,6 +144,12 @@ class ReadOnly(mysql_test.Served):
         self.assertIn("ERROR 1045", self.call("SELECT 1")[2])
         self.assertEqual(self.client("SELECT 1", "-plong enough"), [("1",)])
 
+    def test_folder(self):
+        """Others cannot have put a socket into the usual folder."""
+        os.chmod(self.folder, 0o755)
+        self.one_line(("serve", "--mysql", "socket", self.live.target), 1, "only you can enter")
+        os.chmod(self.folder, 0o700)
+
     def test_left_over(self):
         """The socket of a killed server is replaced; that of a living one is not."""
         self.serve()
