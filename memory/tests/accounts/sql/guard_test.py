@@ -237,6 +237,23 @@ class Bounds(mysql_test.Served):
         self.assertEqual(len(strangers), 64)
 
 
+class Cut(mysql_test.Served):
+    """A box that is truncated while it is served."""
+
+    def test_truncated(self):
+        """A connection says so, and goes on; a new one says the same."""
+        self.serve()
+        client, _ = self.login(schema=b"sys")
+        self.send(client, b"\x03SELECT count(*) FROM threads")
+        while self.packet(client)[:1] != b"\xfe":
+            pass
+        os.truncate(self.live.path, 8192)
+        client, _ = self.login(schema=b"sys")
+        self.send(client, b"\x03SELECT count(*) FROM threads")
+        self.assertIn(b"truncated", self.packet(client))
+        self.live.do("alloc", self.live.do("begin", "x", "al", "h1", "YES"), "memory/a/x", 10)
+
+
 class Http(http_test.Served):
     """The same by HTTP."""
 

@@ -278,6 +278,20 @@ class Answers(Served):
         self.line(self.ask(f"/?target={second.target}"), 404, second.target)
         self.line(self.ask("/?target=" + second.path.replace("/", "%2F")), 404, "no box")
 
+    def test_truncated(self):
+        """A box that is truncated while it is served: the server and the program go on."""
+        self.serve(self.live.target)
+        self.get("/api/tables/threads")
+        os.truncate(self.live.path, 8192)
+        time.sleep(1.1)
+        self.line(self.ask("/api/tables/threads"), 500, "truncated")
+        self.assertIn('{why="unreadable"} 1\n', self.get("/metrics"))
+        self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)
+        for number in range(100):
+            self.live.do("free", self.life,
+                         self.live.do("alloc", self.life, f"memory/n/{number % 7}", number))
+        self.live.do("tick")
+
     def test_nothing_outside(self):
         """Names are no tags, and all that the page loads is this server's."""
         self.serve("all")
