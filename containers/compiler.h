@@ -24,15 +24,23 @@
 #define PFS_SAY_SEED() ((void)0)
 #endif
 
+/* The records of libpfsmem.so lie in a file. If somebody truncates it, the words are lost, and the
+ * call returns (memory/preload/panic.c). */
+#ifdef PFS_PANIC_RETURNS
+#define PFS_PANIC_ENDS
+#else
+#define PFS_PANIC_ENDS PFS_NORETURN
+#endif
+
 /*
  * pfs_panic - report a bug of this kit or of its caller in one line on stderr, then abort.
  *
  * what names the operation; found and expected are values of the record's pfs_lock word.
  */
-PFS_COLD PFS_NORETURN void pfs_panic(const char *what, unsigned found, unsigned expected);
+PFS_COLD PFS_PANIC_ENDS void pfs_panic(const char *what, unsigned found, unsigned expected);
 
 /* The same without a lock word: what is the whole message. */
-PFS_COLD PFS_NORETURN void pfs_panic_plain(const char *what);
+PFS_COLD PFS_PANIC_ENDS void pfs_panic_plain(const char *what);
 
 /* For bugs of this kit and of its callers. No side effects. On in every build. */
 #define PFS_ASSERT(condition, what)            \

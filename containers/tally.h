@@ -223,7 +223,7 @@ static inline void pfs_check_handle(const struct pfs_thread *thread, const void 
 }
 
 /* Report what is wrong with a free, and abort. */
-PFS_COLD PFS_NORETURN void pfs_free_refused(const struct pfs_thread *thread, const void *record);
+PFS_COLD PFS_PANIC_ENDS void pfs_free_refused(const struct pfs_thread *thread, const void *record);
 
 /* In layouts without headers, where records may have no words. */
 static inline void pfs_bare_free(struct pfs_place place)

@@ -57,6 +57,8 @@ struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *lik
 struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 				uint32_t instrument)
 {
+	if (instrument >= self->instruments_max) /* of a cell of a truncated box */
+		return NULL;
 	if (party->cells[instrument] != NULL)
 		return party->cells[instrument];
 	struct pfs_cell like = { .level = party->level, .instrument = instrument + 1 };

@@ -6,9 +6,10 @@
 void pfs_desk_open(struct pfs_books *self)
 {
 	pfs_mutex_lock(&self->desk);
-	if (!pfs_likely(self->settle == NULL))
+	if (!pfs_likely(self->settle == NULL) && !pfs_box_is_cut(&self->box))
 		self->settle(self);
-	pfs_cells_fold_finished(self);
+	if (!pfs_box_is_cut(&self->box))
+		pfs_cells_fold_finished(self);
 }
 
 void pfs_desk_close(struct pfs_books *self)
@@ -19,6 +20,8 @@ void pfs_desk_close(struct pfs_books *self)
 struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
 	struct pfs_books *self = thread->memory;
+	if (pfs_box_is_cut(&self->box))
+		return NULL;
 	/* clang-format off */
 	struct pfs_cell like = {
 		.level = PFS_CELL_OF_THREAD, .instrument = key,

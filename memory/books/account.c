@@ -76,7 +76,7 @@ static void move_life(struct pfs_memory_thread *thread, struct pfs_party *to)
 
 bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *user, const char *host)
 {
-	if (thread == NULL)
+	if (thread == NULL || pfs_box_is_cut(&thread->memory->box))
 		return false;
 	struct pfs_books *self = thread->memory;
 	pfs_mutex_lock(&self->limits_lock);

@@ -126,7 +126,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 						  const char *user, const char *host,
 						  bool instrumented)
 {
-	if (memory == NULL)
+	if (memory == NULL || pfs_box_is_cut(&memory->box))
 		return NULL;
 	struct pfs_memory_thread *thread = calloc(1, thread_bytes(memory));
 	if (thread == NULL)
@@ -152,12 +152,15 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 void pfs_life_end(struct pfs_memory_thread *thread)
 {
 	struct pfs_books *self = thread->memory;
-	for (uint32_t key = 1; key <= self->instruments_max; key++)
+	bool has_box = !pfs_box_is_cut(&self->box);
+	for (uint32_t key = 1; has_box && key <= self->instruments_max; key++)
 		if (thread->all_cells[key] != NULL)
 			self->rule->end(self, thread, thread->all_cells[key]);
 	pfs_profile_thread_end(thread);
-	give_records(thread);
-	pfs_life_connect(thread, UINT32_MAX);
+	if (has_box) {
+		give_records(thread);
+		pfs_life_connect(thread, UINT32_MAX);
+	}
 	unlist(thread);
 }
 

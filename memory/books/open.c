@@ -401,6 +401,7 @@ enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct p
 		return status;
 	}
 	fill(self, config);
+	pfs_box_watch(&self->box);
 	enlist(self);
 	if (config->tick_ms != 0)
 		pfs_ticker_start(self);

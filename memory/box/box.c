@@ -370,6 +370,16 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 	return PFS_OK;
 }
 
+void pfs_box_watch(struct pfs_box *self)
+{
+	if (self->is_private)
+		return;
+	self->cut.line =
+		"pfslab: the box was truncated while its program runs: the program goes on, "
+		"uncounted\n";
+	pfs_cut_watch(&self->cut, self->base, self->bytes, true);
+}
+
 void pfs_box_leave(struct pfs_box *self)
 {
 	/* relaxed: a later reader checks the lock first. */
@@ -384,6 +394,7 @@ void pfs_box_end(struct pfs_box *self)
 	if (self->base == NULL)
 		return;
 	pfs_box_leave(self);
+	pfs_cut_forget(&self->cut);
 	(void)munmap(self->base, self->bytes);
 	self->base = NULL;
 }

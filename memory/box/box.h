@@ -3,14 +3,16 @@
  * by page. See layout.h.
  *
  * The kernel allocates each page before the first store to it. A full file system or a limit is
- * therefore an error return, and no store ever raises SIGBUS. The file stays locked (flock) while
- * the program has it mapped; the lock tells readers that the program is alive.
+ * therefore an error return, and no store raises SIGBUS. The file stays locked (flock) while
+ * the program has it mapped; the lock tells readers that the program is alive. If somebody
+ * truncates the file, the program goes on uncounted (cut.h).
  */
 #ifndef PFS_BOX_H
 #define PFS_BOX_H
 
 #include <pfslab/container.h>
 
+#include "cut.h"
 #include "layout.h"
 
 #define PFS_BOX_PATH_BYTES 512u
@@ -31,6 +33,7 @@ struct pfs_box {
 	bool keep;
 	char path[PFS_BOX_PATH_BYTES]; /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
+	struct pfs_cut cut; /* of a box with a file */
 };
 
 /* The specification of a region. */
@@ -57,6 +60,15 @@ void pfs_box_end(struct pfs_box *self);
 
 /* The same, but the box stays mapped. */
 void pfs_box_leave(struct pfs_box *self);
+
+/* When the box is ready: from now on, truncating its file does not end the program. */
+void pfs_box_watch(struct pfs_box *self);
+
+/* Was its file truncated? What is counted then is lost, and nothing is to be counted. */
+static inline bool pfs_box_is_cut(struct pfs_box *self)
+{
+	return pfs_cut_is(&self->cut);
+}
 
 struct pfs_box_region *pfs_box_region_of(struct pfs_box *self, enum pfs_box_kind kind);
 

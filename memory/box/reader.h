@@ -8,7 +8,8 @@
  *
  * One thread at a time may use a box or a snapshot. All calls may block (file I/O).
  *
- * Truncating a live box's file raises SIGBUS in its readers; only the file's owner can do that.
+ * If a live box's file is truncated, its reader refuses it (cut.h). Only the file's owner can do
+ * that.
  */
 #ifndef PFS_BOX_READER_H
 #define PFS_BOX_READER_H
@@ -217,6 +218,10 @@ uint32_t pfs_snapshot_instrument(const struct pfs_snapshot *snapshot, uint32_t r
 uint32_t pfs_snapshot_account(const struct pfs_snapshot *snapshot, uint32_t reference);
 
 /* ---- what readers write; the program must be alive ---- */
+
+/* From now on this process writes to no box: each call below refuses. Called before there are
+ * threads. */
+void pfs_reader_never_write(void);
 
 /*
  * pfs_reader_truncate - TRUNCATE a table: set its baseline to now. COUNT_FREE and the freed bytes

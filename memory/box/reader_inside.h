@@ -9,6 +9,7 @@
 #define PFS_READER_INSIDE_H
 
 #include "containers/pfs_lock.h"
+#include "memory/box/cut.h"
 #include "memory/box/reader.h"
 
 #define PFS_KINDS PFS_BOX_KINDS
@@ -20,6 +21,7 @@ struct pfs_reader {
 	char *base; /* its mapping, read-only; of a dead one: a copy */
 	uint64_t bytes;
 	bool is_copy;
+	struct pfs_cut cut;                        /* of a living box */
 	struct pfs_box_region regions[PFS_KINDS];  /* checked; kind 0: there is none */
 	_Atomic(uint32_t) *page_counts[PFS_KINDS]; /* in base */
 	struct pfs_box_rooms rooms;
@@ -29,6 +31,10 @@ struct pfs_reader {
 #define PFS_PLAIN(type, word) (*(const type *)(const void *)&(word))
 
 void *pfs_big_malloc(uint64_t bytes); /* release by free */
+
+/* A living box whose file was truncated since it was mapped reads as zeroes: what was read is to be
+ * dropped. False: as message says. */
+bool pfs_reader_is_whole(struct pfs_reader *self, struct pfs_message *message);
 
 /* ---- files ---- */
 

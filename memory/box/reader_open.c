@@ -169,11 +169,14 @@ static bool fetch(struct pfs_reader *self, const struct pfs_box_head *head,
 	self->base = base;
 	self->bytes = head->file_bytes;
 	self->is_copy = is_copy;
+	if (!is_copy)
+		pfs_cut_watch(&self->cut, base, self->bytes, false);
 	return true;
 }
 
 static void drop(struct pfs_reader *self)
 {
+	pfs_cut_forget(&self->cut);
 	if (self->base != NULL)
 		(void)munmap(self->base, self->bytes);
 	self->base = NULL;
@@ -261,22 +264,32 @@ const struct pfs_box_info *pfs_reader_info(const struct pfs_reader *self)
 	return &self->info;
 }
 
-bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
+bool pfs_reader_is_whole(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct stat status;
 	if (self->is_copy)
 		return true;
+	if (!pfs_cut_is(&self->cut) && fstat(self->file, &status) == 0 &&
+	    (uint64_t)status.st_size >= self->bytes)
+		return true;
+	return pfs_refuse(message,
+			  "'%.150s' was truncated while its program ran: it can no longer be read",
+			  self->info.path);
+}
+
+bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
+{
+	if (self->is_copy)
+		return true;
 	if (self->base == NULL)
 		return pfs_refuse(message, "'%.150s' can no longer be read", self->info.path);
-	if (fstat(self->file, &status) != 0 || (uint64_t)status.st_size < self->bytes)
-		return pfs_refuse(
-			message,
-			"'%.150s' was truncated while its program ran: it can no longer be read",
-			self->info.path);
+	if (!pfs_reader_is_whole(self, message))
+		return false;
 	if (!pfs_box_file_is_live(self->file)) {
 		/* From the open file: its name may be gone, or belong to another file. */
 		char path[PFS_READER_PATH_BYTES];
 		memcpy(path, self->info.path, sizeof(path));
+		pfs_cut_forget(&self->cut);
 		(void)munmap(self->base, self->bytes);
 		self->base = NULL;
 		return take_in(self, path, message);

@@ -216,7 +216,7 @@ struct pfs_seen_profile *pfs_profile_take(struct pfs_reader *self, struct pfs_me
 		return NULL;
 	}
 	read_switches(&take);
-	if (!take_parts(&take, self, message)) {
+	if (!take_parts(&take, self, message) || !pfs_reader_is_whole(self, message)) {
 		pfs_profile_free(take.profile);
 		return NULL;
 	}

@@ -205,7 +205,10 @@ struct pfs_snapshot *pfs_snapshot_take_locked(struct pfs_reader *self, unsigned 
 		if (!is_truncated_since(self, snapshot))
 			break;
 	}
-	return snapshot;
+	if (pfs_reader_is_whole(self, message))
+		return snapshot;
+	pfs_snapshot_free(snapshot);
+	return NULL;
 }
 
 struct pfs_snapshot *pfs_snapshot_take(struct pfs_reader *self, unsigned parts,

@@ -29,10 +29,22 @@ struct writer {
 	struct pfs_reader_window window; /* of cells' bases, read before written */
 };
 
+static bool is_read_only; /* the process */
+
+void pfs_reader_never_write(void)
+{
+	is_read_only = true;
+}
+
 static bool open_writer(struct writer *self, struct pfs_reader *reader, struct pfs_message *message)
 {
 	char died[128];
 	*self = (struct writer){ .reader = reader, .file = -1, .page = UINT64_MAX };
+	if (is_read_only)
+		return pfs_refuse(message,
+				  "'%.110s' is only read here: pfs-mem serve was started without "
+				  "--allow-changes",
+				  reader->info.path);
 	if (!pfs_reader_refresh(reader, message))
 		return false;
 	if (!reader->info.is_live)

@@ -207,6 +207,8 @@ static void credit(uint32_t tag, uint64_t bytes)
 		struct pfs_box_sample *sample = pfs_sample_of(cell);
 		if (sample != NULL)
 			cell = pfs_sample_give(pfs_program.books, pfs_own.counter->thread, sample);
+		if (!pfs_likely(!pfs_box_is_cut(&pfs_program.books->box)))
+			return; /* the sample named no cell */
 		note.reference = cell->line;
 		if (pfs_cell_is_own(cell, pfs_own.reference))
 			pfs_cell_credit_own(cell, bytes);

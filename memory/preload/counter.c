@@ -126,7 +126,7 @@ static struct pfs_counter *begin(void)
 	bool later = false;
 	pfs_counter_state = PFS_COUNTER_INSIDE;
 	struct pfs_counter *counter = NULL;
-	if (pfs_program_start(&later)) {
+	if (pfs_program_start(&later) && !pfs_box_is_cut(&pfs_program.books->box)) {
 		(void)pthread_once(&once, make_key);
 		counter = counter_new();
 	}
@@ -141,7 +141,7 @@ struct pfs_counter *pfs_counter_enter(void)
 		return NULL;
 	if (pfs_counter_state == PFS_COUNTER_NEW)
 		return begin();
-	if (pfs_counter_state != PFS_COUNTER_RUNNING)
+	if (pfs_counter_state != PFS_COUNTER_RUNNING || pfs_box_is_cut(&pfs_program.books->box))
 		return NULL;
 	struct pfs_counter *counter = pfs_own.counter;
 	pfs_counter_state = PFS_COUNTER_INSIDE;

@@ -47,6 +47,9 @@ enum pfs_counter_state {
 extern _Thread_local volatile uint8_t pfs_counter_state
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Before the books are opened: the handler of SIGBUS uses the system's sigaction. */
+void pfs_signals_start(void);
+
 /* For threads of the library itself: the calling thread never counts. */
 void pfs_counter_never(void);
 

@@ -224,6 +224,7 @@ static void start(void)
 	struct pfs_message message;
 	if (getauxval(AT_SECURE) != 0)
 		return;
+	pfs_signals_start();
 	pfs_start_handlers(); /* the allocator's first: innermost at a fork */
 	read_program_name();
 	read_config(&config);

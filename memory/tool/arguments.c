@@ -5,7 +5,9 @@
 
 #include "command.h"
 
-struct pfs_arguments pfs_arguments = { .by = PFS_TABLE_GLOBAL, .by_instrument = true, .count = 20 };
+struct pfs_arguments pfs_arguments = {
+	.by = PFS_TABLE_GLOBAL, .by_instrument = true, .count = 20, .idle_s = 600
+};
 
 enum pfs_status pfs_take_format(void *context, const struct pfs_option *option, const char *text,
 				struct pfs_message *message)

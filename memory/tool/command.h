@@ -29,6 +29,8 @@ struct pfs_arguments {
 	const char *document, *base, *lg_prof_sample;
 	bool symbolized, of_total;
 	const char *http, *token_file;
+	bool allow_changes, allow_remote;
+	uint64_t idle_s;
 };
 
 /* What the options of the command take. One command runs in a process. */

@@ -23,7 +23,8 @@ _pfs_mem_options() {
 	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
 	flame) echo "--out --base --live --total --help --version" ;;
 	report | walk) echo "--out --help --version" ;;
-	serve) echo "--http --token-file --mysql --password-file --help --version" ;;
+	serve) echo "--http --token-file --mysql --password-file --allow-changes --allow-remote" \
+		"--idle-seconds --help --version" ;;
 	clean) echo "--all --help --version" ;;
 	truncate | enable | disable | check) echo "--help --version" ;;
 	esac
@@ -55,11 +56,11 @@ _pfs_mem() {
 	case $before in
 	--out | --password-file | --token-file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
 	--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-	--http) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:8080" -- "$word"); return ;;
-	--mysql) mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:3307" -- "$word"); return ;;
+	--http) mapfile -t COMPREPLY < <(compgen -W "socket 127.0.0.1:8080" -- "$word"); return ;;
+	--mysql) mapfile -t COMPREPLY < <(compgen -W "socket 127.0.0.1:3307" -- "$word"); return ;;
 	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 		compgen -f -- "$word"); return ;;
-	--tick-ms | --instruments | --keep-dead | --count | --lg-prof-sample | --limit) return ;;
+	--tick-ms | --instruments | --keep-dead | --count | --lg-prof-sample | --limit | --idle-seconds) return ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_options "$command")" -- "$word")
@@ -70,7 +71,7 @@ _pfs_mem() {
 		case ${COMP_WORDS[i]} in
 		--format | --by | --arenas | --rule | --tick-ms | --instruments | --keep-dead | --dir | --limit | --count | \
 			--out | --base | --lg-prof-sample | --mysql | --password-file | --http | \
-			--token-file) i=$((i + 1)) ;;
+			--token-file | --idle-seconds) i=$((i + 1)) ;;
 		-*) ;;
 		*) words=$((words + 1)) ;;
 		esac

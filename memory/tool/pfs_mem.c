@@ -2,10 +2,8 @@
  * pfs_mem.c - pfs-mem: who holds the memory of a program, living or dead, as its box says.
  */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 
@@ -68,21 +66,9 @@ static int help(void)
 	return pfs_command_end("pfs-mem", PFS_EXIT_FINE);
 }
 
-/* Only the owner of a box can truncate it; its pages are then gone. */
-static void on_cut(int signal)
-{
-	static const char line[] =
-		"pfs-mem: the box was truncated while it was read: discard the output\n";
-	(void)signal;
-	ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
-	(void)written;
-	_exit(PFS_EXIT_REFUSED);
-}
-
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
-	(void)signal(SIGBUS, on_cut);
 	const char *names[COMMANDS + 1] = { "run" };
 	if (pfs_command_is_help(word))
 		return help();

@@ -28,12 +28,13 @@ class Served:
         self.process = subprocess.Popen(
             [bench.tool, "serve", "--http", "127.0.0.1:0", self.box], stderr=subprocess.PIPE,
             text=True, env=bench.environment)
-        self.port = int(self.process.stderr.readline().rsplit(":", 1)[1].rstrip("/\n"))
+        said = re.search(r":(\d+)/\?token=(\S+)", self.process.stderr.readline())
+        self.port, self.token = int(said[1]), said[2]
 
     def ask(self, path, method="GET", body=None):
         """status, headers, bytes"""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        client.request(method, path, body)
+        client.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
         answer = client.getresponse()
         found = answer.status, dict(answer.getheaders()), answer.read()
         client.close()
@@ -45,7 +46,7 @@ class Served:
         return text
 
     def url(self, path):
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://any:{self.token}@127.0.0.1:{self.port}{path}"
 
     def close(self):
         self.process.terminate()
@@ -116,6 +117,7 @@ def symbols(served):
     client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     client.putrequest("POST", "/pprof/symbol")
     client.putheader("Content-Length", str(2 << 20))
+    client.putheader("Authorization", f"Bearer {served.token}")
     client.endheaders()
     expect(client.getresponse().status == 413, "too much")
     client.close()

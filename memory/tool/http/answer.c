@@ -65,9 +65,9 @@ static const char *argument(struct MHD_Connection *connection, const char *name)
 /* Moves the token from the page's address into a cookie. */
 static enum MHD_Result welcome(struct MHD_Connection *connection, const char *path)
 {
-	char cookie[PFS_HTTP_TOKEN_BYTES + 64];
+	char cookie[PFS_SECRET_BYTES + 64];
 	(void)snprintf(cookie, sizeof(cookie), "pfs_token=%s; Path=/; HttpOnly; SameSite=Strict",
-		       pfs_http.token);
+		       pfs_http.token.text);
 	struct MHD_Response *response = pfs_http_response((char *)"", 0, "text/plain",
 							  PFS_POLICY_DATA, NULL, NULL);
 	if (response == NULL)
@@ -80,13 +80,32 @@ static enum MHD_Result welcome(struct MHD_Connection *connection, const char *pa
 	return result;
 }
 
+/* Basic: the password; any user. */
+static bool is_known_basic(struct MHD_Connection *connection)
+{
+	char *password = NULL;
+	char *user = MHD_basic_auth_get_username_password(connection, &password);
+	bool fine = pfs_secret_is(&pfs_http.token, password);
+	MHD_free(user);
+	MHD_free(password);
+	return fine;
+}
+
 static bool is_known(struct MHD_Connection *connection)
 {
 	const char *said = header(connection, "Authorization");
+	bool fine;
 	if (said != NULL && strncasecmp(said, "Bearer ", 7) == 0)
-		return pfs_http_token_fine(said + 7);
-	return pfs_http_token_fine(
-		MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, "pfs_token"));
+		fine = pfs_secret_is(&pfs_http.token, said + 7);
+	else if (said != NULL)
+		fine = is_known_basic(connection);
+	else
+		fine = pfs_secret_is(
+			&pfs_http.token,
+			MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, "pfs_token"));
+	if (fine)
+		pfs_http_known(connection);
+	return fine;
 }
 
 /* True: the request is answered, in *result. */
@@ -96,19 +115,29 @@ static bool is_stopped(struct MHD_Connection *connection, const char *path, cons
 	const char *token = argument(connection, "token");
 	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	bool is_post = strcmp(method, "POST") == 0;
-	if (!pfs_http_host_fine(header(connection, "Host")))
+	unsigned status;
+	const char *stopped = pfs_http_stopped(connection, &status);
+	if (stopped != NULL)
+		*result = say(connection, status, stopped,
+			      status == MHD_HTTP_SERVICE_UNAVAILABLE ? "Retry-After" : NULL, "1");
+	else if (!pfs_http_host_fine(header(connection, "Host")))
 		*result = say(connection, MHD_HTTP_FORBIDDEN,
 			      "the Host header does not name this server: use localhost, or the "
 			      "address that it listens on",
 			      NULL, NULL);
-	else if (pfs_http.has_token && token != NULL && is_get && route != NULL &&
-		 route->policy == PFS_POLICY_PAGE && pfs_http_token_fine(token))
+	else if (pfs_http_has_token() && token != NULL && is_get && route != NULL &&
+		 route->policy == PFS_POLICY_PAGE && pfs_secret_is(&pfs_http.token, token))
 		*result = welcome(connection, path);
-	else if (pfs_http.has_token && !is_known(connection))
-		*result = say(connection, MHD_HTTP_UNAUTHORIZED,
-			      "the token of --token-file is missing: send Authorization: Bearer "
-			      "TOKEN; for the page, /?token=TOKEN",
-			      "WWW-Authenticate", "Bearer realm=\"pfs-mem\"");
+	else if (pfs_http_has_token() && !is_known(connection))
+		*result =
+			say(connection, MHD_HTTP_UNAUTHORIZED,
+			    "the token is missing or wrong: send Authorization: Bearer TOKEN, or "
+			    "the token as the password of Basic; for the page, /?token=TOKEN. It "
+			    "is that of --token-file or PFS_MEM_TOKEN, or the one that the server "
+			    "printed when it started",
+			    "WWW-Authenticate",
+			    "Bearer realm=\"pfs-mem\", Basic realm=\"pfs-mem: the token is the "
+			    "password\"");
 	else if (!is_get && (!is_post || (route != NULL && !route->takes_post)))
 		*result = say(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "this page is read-only: use GET", "Allow",

@@ -6,6 +6,10 @@
 
 #include "http.h"
 
+/* Why it gets no answer, by its peer or for the number of connections; NULL: it gets one. */
+const char *pfs_http_stopped(struct MHD_Connection *connection, unsigned *status);
+/* It has said the token. */
+void pfs_http_known(struct MHD_Connection *connection);
 /* Its request is complete and with a worker: no deadline. */
 void pfs_http_works(struct MHD_Connection *connection);
 /* Its answer is being sent: the client's deadline begins. */

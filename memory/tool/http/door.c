@@ -1,5 +1,5 @@
 /*
- * door.c - checks the Host header and the token.
+ * door.c - checks the Host header.
  *
  * Against DNS rebinding: a page of another site may rebind the site's name to 127.0.0.1 and let a
  * browser ask this server. The browser sends that name as Host, and is refused here.
@@ -67,6 +67,8 @@ bool pfs_http_host_fine(const char *host)
 {
 	char name[256], own[256];
 	size_t bytes, bound_bytes;
+	if (pfs_http.bound.ss_family == AF_UNIX)
+		return true; /* no page of another site reaches it */
 	if (host == NULL || !split(host, name, sizeof(name)))
 		return false;
 	if (strcasecmp(name, "localhost") == 0)
@@ -77,20 +79,8 @@ bool pfs_http_host_fine(const char *host)
 	    (is_any(&pfs_http.bound) || pfs_is_of_this_machine((struct sockaddr *)&said)))
 		return true;
 	if (said.ss_family == AF_UNSPEC)
-		return pfs_http.has_token && gethostname(own, sizeof(own)) == 0 &&
-		       strcasecmp(name, own) == 0;
+		return gethostname(own, sizeof(own)) == 0 && strcasecmp(name, own) == 0;
 	const void *one = bytes_of(&said, &bytes);
 	const void *other = bytes_of(&pfs_http.bound, &bound_bytes);
 	return bytes == bound_bytes && memcmp(one, other, bytes) == 0;
-}
-
-bool pfs_http_token_fine(const char *token)
-{
-	char said[PFS_HTTP_TOKEN_BYTES] = { 0 };
-	size_t length = token == NULL ? 0 : strlen(token);
-	unsigned differ = token == NULL || length >= sizeof(said);
-	memcpy(said, token == NULL ? "" : token, differ ? 0 : length);
-	for (size_t i = 0; i < sizeof(said); i++)
-		differ |= (unsigned char)said[i] ^ (unsigned char)pfs_http.token[i];
-	return differ == 0;
 }

@@ -6,7 +6,9 @@
  * document within a second share it, so each kind of document reads a box at most once a second.
  *
  * Bounds: PFS_HTTP_CONNECTIONS_MAX connections, each with a deadline and one request of bounded
- * size; the bytes of all documents that are not yet sent. A request beyond these gets 503.
+ * size; the bytes of all documents that are not yet sent. A request beyond these gets 503. Where a
+ * token is needed, a new connection ends the oldest that has not said it, so strangers cannot keep
+ * others out.
  */
 #ifndef PFS_MEM_HTTP_H
 #define PFS_MEM_HTTP_H
@@ -19,9 +21,11 @@
 
 #include <microhttpd.h>
 
+#include "memory/tool/listen.h"
 #include "memory/tool/report/report.h"
 
 #define PFS_HTTP_CONNECTIONS_MAX 256u
+#define PFS_HTTP_CONNECTIONS_FULL 240u       /* from here on, newcomers are told so */
 #define PFS_HTTP_DOCUMENT_BYTES (8u << 20)   /* of one */
 #define PFS_HTTP_DOCUMENTS_BYTES (24u << 20) /* of all, before another one is begun */
 #define PFS_HTTP_HEAD_BYTES (12u << 10)      /* of a request, and its buffers */
@@ -33,7 +37,6 @@
 				     */
 #define PFS_HTTP_TARGETS_MAX 16
 #define PFS_HTTP_TARGET_BYTES 64
-#define PFS_HTTP_TOKEN_BYTES 256
 #define PFS_HTTP_BOXES_SHOWN 64u
 
 /* ---- what is asked ---- */
@@ -83,8 +86,8 @@ struct pfs_http_box {
 
 struct pfs_http_server {
 	struct sockaddr_storage bound;
-	bool has_token, is_all;
-	char token[PFS_HTTP_TOKEN_BYTES];
+	struct pfs_secret token; /* empty: none is needed */
+	bool is_all;
 	int box_count; /* of those that were named */
 	struct pfs_http_box boxes[PFS_HTTP_TARGETS_MAX];
 };
@@ -107,8 +110,10 @@ const char *pfs_http_program(const struct pfs_box_info *info);
 /* Is a Host that a browser may say of this server, so that no other name was bound to its address?
  * host NULL: none was said. */
 bool pfs_http_host_fine(const char *host);
-/* The same? In a time that says nothing of where they differ. */
-bool pfs_http_token_fine(const char *token);
+static inline bool pfs_http_has_token(void)
+{
+	return pfs_http.token.text[0] != '\0';
+}
 
 /* ---- answers ---- */
 

@@ -4,21 +4,17 @@
 #define _GNU_SOURCE
 #include "serve.h"
 
-#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "answer.h"
 #include "connection.h"
 #include "document.h"
-#include "memory/tool/listen.h"
 
 #define SWEEP_NS 500000000L
-#define TOKEN_LENGTH_MIN 16u
 
 static void *sweep(void *opaque)
 {
@@ -33,24 +29,6 @@ static void *sweep(void *opaque)
 }
 
 /* ---- beginning ---- */
-
-static bool take_token(const char *path, struct pfs_message *message)
-{
-	if (path == NULL)
-		return true;
-	if (!pfs_read_secret("--token-file", path, pfs_http.token, sizeof(pfs_http.token), message))
-		return false;
-	size_t length = strlen(pfs_http.token);
-	pfs_http.has_token = true;
-	if (length >= TOKEN_LENGTH_MIN && length + 1 < sizeof(pfs_http.token) &&
-	    pfs_http.token[strspn(pfs_http.token, "abcdefghijklmnopqrstuvwxyz0123456789-._~"
-						  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0')
-		return true;
-	return pfs_refuse(message,
-			  "--token-file '%.120s': give 16 to %u letters, digits, or -._~ in its "
-			  "first line",
-			  path, (unsigned)sizeof(pfs_http.token) - 2);
-}
 
 /* Targets are resolved once: 'last' may change later. */
 static bool take_targets(const struct pfs_http_options *options, struct pfs_message *message)
@@ -88,31 +66,13 @@ static bool begin_threads(int listener)
 		       MHD_OPTION_NOTIFY_CONNECTION, pfs_http_notice, NULL, MHD_OPTION_END) != NULL;
 }
 
-static void say_where(void)
-{
-	char host[128], port[16];
-	bool has_colons = pfs_http.bound.ss_family == AF_INET6;
-	(void)getnameinfo((struct sockaddr *)&pfs_http.bound, sizeof(pfs_http.bound), host,
-			  sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-	(void)fprintf(stderr, "pfs-mem: serving on http://%s%s%s:%s/\n", has_colons ? "[" : "",
-		      host, has_colons ? "]" : "", port);
-}
-
 bool pfs_http_begin(const struct pfs_http_options *options, struct pfs_message *message)
 {
-	struct pfs_listen wanted = { .option = "--http",
-				     .example = "127.0.0.1:8080",
-				     .address = options->address,
-				     .secret = "--token-file" };
-	if (!take_token(options->token_file, message) || !take_targets(options, message))
-		return false;
-	wanted.has_secret = pfs_http.has_token;
-	int listener = pfs_listen_at(&wanted, &pfs_http.bound, message);
-	if (listener < 0)
+	pfs_http.bound = options->listening->bound;
+	pfs_http.token = *options->token;
+	if (!take_targets(options, message))
 		return false;
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (!begin_threads(listener))
-		return pfs_refuse(message, "--http: the system refused a thread");
-	say_where();
-	return true;
+	return begin_threads(options->listening->socket) ||
+	       pfs_refuse(message, "--http: the system refused a thread");
 }

@@ -8,11 +8,13 @@
 
 #include <pfslab/status.h>
 
+#include "memory/tool/listen.h"
+
 struct pfs_http_options {
-	const char *address;        /* HOST:PORT in numbers; port 0: a free one, as stderr says */
-	const char *token_file;     /* NULL: clients on this machine only */
-	const char *const *targets; /* as pfs_reader_open has them */
-	int target_count;           /* 0: all boxes of the folder, also those to come */
+	const struct pfs_listening *listening;
+	const struct pfs_secret *token; /* empty: none is needed */
+	const char *const *targets;     /* as pfs_reader_open has them */
+	int target_count;               /* 0: all boxes of the folder, also those to come */
 };
 
 /*

@@ -131,7 +131,7 @@ static bool is_proof(const char *password, const uint8_t *scramble, const struct
 	return differs == 0;
 }
 
-bool pfs_mysql_greet(struct pfs_mysql *self, const char *password)
+bool pfs_mysql_greet(struct pfs_mysql *self, const struct pfs_secret *password)
 {
 	uint8_t scramble[PFS_MYSQL_SCRAMBLE];
 	char schema[PFS_MYSQL_NAME_MAX] = "";
@@ -148,10 +148,13 @@ bool pfs_mysql_greet(struct pfs_mysql *self, const char *password)
 	(void)strncpy(schema, answer.schema, sizeof(schema) - 1);
 	if (strcmp(answer.plugin, plugin) != 0 && !ask_again(self, scramble, &answer))
 		return false;
-	if (password != NULL && !is_proof(password, scramble, &answer)) {
+	if (password->text[0] != '\0' && !is_proof(password->text, scramble, &answer)) {
 		(void)usleep(500 * 1000); /* guessing takes time */
-		pfs_mysql_error(self, 1045, "28000", "Access denied for user '%s'@'%s'", self->user,
-				self->host);
+		pfs_mysql_error(self, 1045, "28000",
+				"Access denied for user '%s'@'%s': the password is that of "
+				"--password-file or PFS_MEM_PASSWORD, or the one that the server "
+				"printed when it started",
+				self->user, self->host);
 		return false;
 	}
 	if (schema[0] != '\0' && !pfs_mysql_use(self, schema))

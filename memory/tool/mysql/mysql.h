@@ -2,9 +2,9 @@
  * mysql.h - a box of accounts for clients of MySQL: the protocol's server side, for text queries
  * and prepared statements.
  *
- * One thread serves a connection, with a connection of SQLite of its own. Nothing that comes from a
- * client is trusted: packets, queries and times are bounded, and what can be asked is what reads,
- * and DELETE and UPDATE of what may be written.
+ * One process serves a connection, with a connection of SQLite of its own. Nothing that comes from
+ * a client is trusted: packets, queries and times are bounded, memory/tool/sql/guard.h says what
+ * can be asked, and a statement that does not end in time ends with its process, whatever it does.
  *
  * Source: the client/server protocol as MySQL's documentation has it; the code is our own.
  */
@@ -15,13 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/tool/listen.h"
+#include "memory/tool/sql/guard.h"
 #include "memory/tool/sql/sql.h"
 
 #define PFS_MYSQL_CONNECTIONS_MAX 64
 #define PFS_MYSQL_PACKET_MAX (1u << 20)
-#define PFS_MYSQL_WAIT_S 10    /* for the rest of a packet, a greeting, a full socket */
-#define PFS_MYSQL_IDLE_S 28800 /* for the next command */
+#define PFS_MYSQL_WAIT_S 10 /* for a whole packet, a greeting, a full socket */
 #define PFS_MYSQL_QUERY_S 10
+#define PFS_MYSQL_OVERDUE_S 1 /* then the process ends, if the query did not */
 #define PFS_MYSQL_SCRAMBLE 20u
 #define PFS_MYSQL_NAME_MAX 64u
 #define PFS_MYSQL_PREPARED_MAX 256u /* of a connection */
@@ -30,7 +32,8 @@
 
 struct pfs_mysql {
 	int socket;
-	uint8_t sequence;
+	uint8_t sequence, unsent; /* of the next packet; of the first that is not sent */
+	bool is_sending;
 	bool has_failed; /* the client is gone, or sent what makes no sense */
 	uint32_t id;
 	char user[PFS_MYSQL_NAME_MAX], host[PFS_MYSQL_NAME_MAX], schema[PFS_MYSQL_NAME_MAX];
@@ -39,6 +42,8 @@ struct pfs_mysql {
 	uint8_t *out;                          /* packets that are not yet sent */
 	size_t out_bytes, out_room, out_begin; /* begin of the packet that is being made */
 	sqlite3 *db;
+	struct pfs_sql_guard guard;
+	unsigned idle_s;       /* for the next command */
 	uint64_t query_end_ns; /* of the monotonic clock */
 	uint64_t queries;
 	struct pfs_prepared *prepared; /* statements that the client has not closed */
@@ -55,7 +60,8 @@ static inline uint64_t pfs_mysql_little(const uint8_t *at, unsigned bytes)
 	return number;
 }
 
-bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s);
+/* The next packet, whose first byte may take so long. False: the client ends. */
+bool pfs_mysql_receive(struct pfs_mysql *self, unsigned wait_s);
 /* A packet, its parts, its end; sent when there is much, and by flush. */
 void pfs_mysql_begin(struct pfs_mysql *self);
 void pfs_mysql_put(struct pfs_mysql *self, const void *bytes, size_t count);
@@ -72,8 +78,12 @@ pfs_mysql_error(struct pfs_mysql *self, unsigned code, const char *state, const 
 
 /* ---- a connection ---- */
 
-/* Greets and authenticates. password NULL: anybody. False: the client was refused. */
-bool pfs_mysql_greet(struct pfs_mysql *self, const char *password);
+/* Greets and authenticates; an empty password: anybody. False: the client was refused. */
+bool pfs_mysql_greet(struct pfs_mysql *self, const struct pfs_secret *password);
+/* Talks to a client of the box in this file, to its end. Runs in a process of its own. is_known
+ * becomes true when the client has said the password. */
+void pfs_mysql_converse(struct pfs_mysql *self, const char *path, const struct pfs_secret *password,
+			volatile bool *is_known);
 void pfs_sha1(const void *bytes, size_t count, uint8_t digest[20]);
 
 /* A query, to its last packet. */
@@ -111,10 +121,10 @@ int pfs_mysql_prepare(struct pfs_mysql *self);
 char *pfs_mysql_rewrite(struct pfs_mysql *self, const char *text);
 /* SHOW and DESCRIBE, by words. NULL: answered, or refused. */
 char *pfs_mysql_show(struct pfs_mysql *self, const char *text);
-/* The value of a variable, as SQL has it; NULL: there is none of that name. */
-const char *pfs_mysql_variable(const char *name);
+/* The value of a variable, as SQL has it, for sqlite3_free; NULL: there is none of that name. */
+char *pfs_mysql_variable(const struct pfs_mysql *self, const char *name);
 /* All of them as a query of (name, value), "SELECT ... UNION ALL ...". For sqlite3_free. */
-char *pfs_mysql_variables(void);
+char *pfs_mysql_variables(const struct pfs_mysql *self);
 
 /* ---- words of a query ---- */
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/now.h"
 #include "mysql.h"
 
 #define SEND_BYTES (64u * 1024)
@@ -17,31 +18,43 @@
 
 /* ---- receiving ---- */
 
-static bool receive_all(struct pfs_mysql *self, uint8_t *to, size_t bytes, int wait_s)
+/* All of them, by a moment of the monotonic clock, however slowly they come. */
+static bool receive_all(struct pfs_mysql *self, uint8_t *to, size_t bytes, uint64_t end_ns)
 {
 	for (size_t got = 0; got < bytes;) {
 		struct pollfd poll_one = { .fd = self->socket, .events = POLLIN };
-		int ready = poll(&poll_one, 1, wait_s * 1000);
-		if (ready < 0 && errno == EINTR)
+		uint64_t now_ns = pfs_now_ns(CLOCK_MONOTONIC);
+		if (now_ns >= end_ns)
+			return false;
+		int ready = poll(&poll_one, 1, (int)((end_ns - now_ns) / 1000000) + 1);
+		if (ready == 0 || (ready < 0 && errno == EINTR))
 			continue;
-		ssize_t count = ready <= 0 ? 0 : recv(self->socket, to + got, bytes - got, 0);
+		ssize_t count = ready < 0 ? 0 : recv(self->socket, to + got, bytes - got, 0);
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0)
 			return false;
 		got += (size_t)count;
-		wait_s = PFS_MYSQL_WAIT_S;
 	}
 	return true;
 }
 
-bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s)
+static uint64_t in_seconds(unsigned seconds)
+{
+	return pfs_now_ns(CLOCK_MONOTONIC) + seconds * UINT64_C(1000000000);
+}
+
+bool pfs_mysql_receive(struct pfs_mysql *self, unsigned wait_s)
 {
 	uint8_t head[4];
-	if (self->has_failed || !receive_all(self, head, sizeof(head), wait_s))
+	/* The wait is for the first byte; the rest has a time of its own. */
+	if (self->has_failed || !receive_all(self, head, 1, in_seconds(wait_s)))
+		return false;
+	uint64_t end_ns = in_seconds(PFS_MYSQL_WAIT_S);
+	if (!receive_all(self, head + 1, sizeof(head) - 1, end_ns))
 		return false;
 	size_t bytes = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16;
-	self->sequence = (uint8_t)(head[3] + 1);
+	self->sequence = self->unsent = (uint8_t)(head[3] + 1);
 	if (bytes > PFS_MYSQL_PACKET_MAX) {
 		pfs_mysql_error(self, 1153, "08S01",
 				"Got a packet bigger than 'max_allowed_packet' bytes");
@@ -54,7 +67,7 @@ bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s)
 	self->in = in;
 	self->in_bytes = bytes;
 	self->in[bytes] = '\0';
-	return receive_all(self, self->in, bytes, PFS_MYSQL_WAIT_S);
+	return receive_all(self, self->in, bytes, end_ns);
 }
 
 /* ---- sending ---- */
@@ -62,6 +75,7 @@ bool pfs_mysql_receive(struct pfs_mysql *self, int wait_s)
 void pfs_mysql_flush(struct pfs_mysql *self)
 {
 	size_t sent = 0;
+	self->is_sending = true;
 	while (!self->has_failed && sent < self->out_bytes) {
 		ssize_t count = send(self->socket, self->out + sent, self->out_bytes - sent,
 				     MSG_NOSIGNAL);
@@ -73,6 +87,8 @@ void pfs_mysql_flush(struct pfs_mysql *self)
 			sent += (size_t)count;
 	}
 	self->out_bytes = 0;
+	self->unsent = self->sequence;
+	self->is_sending = false;
 }
 
 void pfs_mysql_put(struct pfs_mysql *self, const void *bytes, size_t count)

@@ -123,10 +123,14 @@ static void put_error(struct pfs_mysql *self, int code, const char *text)
 				"statement execution time exceeded");
 		return;
 	}
-	if (code == SQLITE_AUTH) {
-		pfs_mysql_error(self, 1142, "42000",
-				"command denied: a box is asked by SELECT; "
-				"DELETE and UPDATE where memory accounts have them");
+	if (self->guard.denied == PFS_DENIED_CHANGE) {
+		pfs_mysql_error(self, 1290, "HY000",
+				"this server is read-only: pfs-mem serve --allow-changes lets "
+				"clients change what a program counts and may allocate");
+		return;
+	}
+	if (self->guard.denied == PFS_DENIED_OTHER) {
+		pfs_mysql_error(self, 1142, "42000", "command denied: %s", self->guard.why);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -139,7 +143,7 @@ static void put_error(struct pfs_mysql *self, int code, const char *text)
 
 /* ---- rows in binary ---- */
 
-#define COLUMNS_MAX 200 /* a limit of SQLite's that is set */
+#define COLUMNS_MAX 200 /* as memory/tool/sql/guard.c limits it */
 
 /* The first row decides the type of each column. False: a value does not fit it. */
 static bool put_binary(struct pfs_mysql *self, sqlite3_stmt *statement, const uint8_t *types)
@@ -189,17 +193,11 @@ static bool put_binary_row(struct pfs_mysql *self, sqlite3_stmt *statement, cons
 
 /* ---- queries ---- */
 
-static void begin(struct pfs_mysql *self)
-{
-	self->queries++;
-	self->query_end_ns = pfs_now_ns(CLOCK_MONOTONIC) + PFS_MYSQL_QUERY_S * UINT64_C(1000000000);
-	sqlite3_progress_handler(self->db, 10000, is_too_late, self);
-}
-
 void pfs_mysql_answer(struct pfs_mysql *self, sqlite3_stmt *statement, bool is_binary)
 {
 	uint8_t types[COLUMNS_MAX] = { 0 };
-	begin(self);
+	self->queries++;
+	sqlite3_progress_handler(self->db, 1000, is_too_late, self);
 	int code = sqlite3_step(statement), columns = sqlite3_column_count(statement);
 	if (columns > 0 && (code == SQLITE_ROW || code == SQLITE_DONE))
 		put_columns(self, statement, code == SQLITE_ROW);
@@ -228,6 +226,7 @@ sqlite3_stmt *pfs_mysql_compile(struct pfs_mysql *self, const char *text)
 	char *query = pfs_mysql_rewrite(self, text);
 	if (query == NULL)
 		return NULL;
+	self->guard.denied = PFS_DENIED_NOTHING;
 	int code = sqlite3_prepare_v2(self->db, query, -1, &statement, &behind);
 	bool is_fine = false;
 	spaces = behind;
@@ -279,6 +278,7 @@ void pfs_mysql_fields(struct pfs_mysql *self, const char *table)
 {
 	sqlite3_stmt *statement = NULL;
 	char *query = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+	self->guard.denied = PFS_DENIED_NOTHING;
 	int code = query == NULL ? SQLITE_NOMEM
 				 : sqlite3_prepare_v2(self->db, query, -1, &statement, NULL);
 	if (code != SQLITE_OK) {

@@ -55,7 +55,7 @@ static void put_variable(struct rewriting *self, struct pfs_word word)
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (strncasecmp(plain, scopes[i], strlen(scopes[i])) == 0)
 			plain += strlen(scopes[i]);
-	const char *value = pfs_mysql_variable(plain);
+	char *value = pfs_mysql_variable(self->mysql, plain);
 	if (value == NULL) {
 		pfs_mysql_error(self->mysql, 1193, "HY000", "Unknown system variable '%s'", plain);
 		self->refused = true;
@@ -64,6 +64,7 @@ static void put_variable(struct rewriting *self, struct pfs_word word)
 		if (is_end_of_value(self->at))
 			sqlite3_str_appendf(self->to, "AS \"%w\" ", name);
 	}
+	sqlite3_free(value);
 	sqlite3_free(name);
 }
 

@@ -1,249 +1,202 @@
 /*
- * serve.c - the listening socket, and connections.
+ * serve.c - accepts connections, each for a process of its own, and keeps their number bounded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "memory/tool/listen.h"
 #include "mysql.h"
 #include "serve.h"
 
-#define HEAP_BYTES_MAX (INT64_C(1) << 30)
-#define VALUE_BYTES_MAX (1 << 20)
-#define PASSWORD_MAX 256u
+#define FULL_TRIES 20 /* for a process that is about to end */
+#define FULL_PAUSE_US 5000
 
-enum {
-	QUIT = 1,
-	INIT_DB,
-	QUERY,
-	FIELD_LIST,
-	STATISTICS = 9,
-	PING = 14,
-	PREPARE = 22,
-	EXECUTE,
-	LONG_DATA,
-	CLOSE_PREPARED,
-	RESET_PREPARED,
-	SET_OPTION,
-	RESET = 31
+/* In memory that the processes share. */
+struct visit {
+	pid_t process; /* 0: free */
+	uint32_t id;
+	volatile bool is_known; /* written by the process: it was authenticated */
 };
 
 struct server {
-	int listener, signals;
-	const char *target;   /* a file name */
-	const char *password; /* NULL: none */
-	pthread_mutex_t lock; /* of what follows */
-	int connections;
+	const struct pfs_mysql_options *options;
+	int signals;
 	uint32_t last_id;
+	struct visit *visits; /* PFS_MYSQL_CONNECTIONS_MAX */
 };
 
-struct visitor {
-	struct server *server;
-	struct pfs_mysql mysql;
-};
+/* ---- those there are ---- */
 
-/* ---- a connection ---- */
-
-/* What queries may do: read, and change rows of the tables that can be changed. */
-static int authorize(void *opaque, int action, const char *one, const char *two, const char *schema,
-		     const char *trigger)
+/* A process ends by _exit, or by this one's SIGKILL. */
+static void end_visit(struct visit *one, int status)
 {
-	(void)opaque;
-	(void)schema;
-	(void)trigger;
-	switch (action) {
-	case SQLITE_SELECT:
-	case SQLITE_READ:
-	case SQLITE_RECURSIVE:
-	case SQLITE_UPDATE:
-	case SQLITE_DELETE:
-	case SQLITE_INSERT: /* refused by the tables */ return SQLITE_OK;
-	case SQLITE_PRAGMA: return strcmp(one, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
-	case SQLITE_FUNCTION:
-		return strcasecmp(two, "load_extension") == 0 ||
-				       strcasecmp(two, "pfs_mem_open") == 0 ||
-				       strcasecmp(two, "randomblob") == 0
-			       ? SQLITE_DENY
-			       : SQLITE_OK;
-	default: return SQLITE_DENY;
-	}
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		(void)fprintf(stderr, "pfs-mem: MySQL connection %u ended by signal %d (%s)\n",
+			      one->id, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	one->process = 0;
 }
 
-static bool open_tables(struct visitor *self, struct pfs_message *message)
+static void reap(struct server *self)
 {
-	struct pfs_mysql *mysql = &self->mysql;
-	if (sqlite3_open(":memory:", &mysql->db) != SQLITE_OK)
-		return pfs_refuse(message, "no memory");
-	/* Before the views exist: this drops them. */
-	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
-		return false;
-	if (pfs_mysql_prepare(mysql) != SQLITE_OK)
-		return pfs_refuse(message, "no memory");
-	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
-	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_COLUMN, 200);
-	(void)sqlite3_limit(mysql->db, SQLITE_LIMIT_VARIABLE_NUMBER, 1000);
-	(void)sqlite3_set_authorizer(mysql->db, authorize, NULL);
-	return true;
+	pid_t process;
+	int status;
+	while ((process = waitpid(-1, &status, WNOHANG)) > 0)
+		for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++)
+			if (self->visits[i].process == process)
+				end_visit(&self->visits[i], status);
 }
 
-static void say_statistics(struct pfs_mysql *mysql)
+static struct visit *free_one(struct server *self)
 {
-	static const char query[] =
-		"SELECT group_concat(replace(VARIABLE_NAME, '_connected', '') || ': ' || "
-		"VARIABLE_VALUE, '  ') FROM global_status WHERE VARIABLE_NAME IN ('Uptime', "
-		"'Threads_connected')";
-	sqlite3_stmt *statement = NULL;
-	const char *text = NULL;
-	char questions[64];
-	if (sqlite3_prepare_v2(mysql->db, query, -1, &statement, NULL) == SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		text = (const char *)sqlite3_column_text(statement, 0);
-	(void)snprintf(questions, sizeof(questions), "  Questions: %llu",
-		       (unsigned long long)mysql->queries);
-	pfs_mysql_begin(mysql);
-	pfs_mysql_put(mysql, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
-	pfs_mysql_put(mysql, questions, strlen(questions));
-	pfs_mysql_end(mysql);
-	(void)sqlite3_finalize(statement);
-}
-
-static void obey(struct pfs_mysql *mysql, uint8_t command, const char *text)
-{
-	switch (command) {
-	case QUERY: pfs_mysql_query(mysql, text); break;
-	case INIT_DB:
-		if (pfs_mysql_use(mysql, text))
-			pfs_mysql_ok(mysql, 0);
-		break;
-	case FIELD_LIST: pfs_mysql_fields(mysql, text); break;
-	case STATISTICS: say_statistics(mysql); break;
-	case RESET:
-		pfs_mysql_forget(mysql);
-		pfs_mysql_ok(mysql, 0);
-		break;
-	case PING: pfs_mysql_ok(mysql, 0); break;
-	case SET_OPTION: pfs_mysql_eof(mysql); break;
-	case PREPARE: pfs_mysql_stmt_prepare(mysql, text); break;
-	case EXECUTE: pfs_mysql_stmt_execute(mysql); break;
-	case LONG_DATA: pfs_mysql_stmt_long_data(mysql); break;
-	case CLOSE_PREPARED: pfs_mysql_stmt_close(mysql); break;
-	case RESET_PREPARED: pfs_mysql_stmt_reset(mysql); break;
-	default: pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
-	}
-}
-
-static void converse(struct visitor *self)
-{
-	struct pfs_mysql *mysql = &self->mysql;
-	struct pfs_message message;
-	bool fine = pfs_mysql_greet(mysql, self->server->password);
-	pfs_mysql_flush(mysql);
-	if (!fine)
-		return;
-	if (!open_tables(self, &message)) {
-		/* It answers the first command: clients read no answer before it. */
-		if (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S))
-			pfs_mysql_error(mysql, 1105, "HY000", "%s", message.text);
-		pfs_mysql_flush(mysql);
-		return;
-	}
-	while (pfs_mysql_receive(mysql, PFS_MYSQL_IDLE_S)) {
-		if (mysql->in_bytes > 0 && mysql->in[0] == QUIT)
-			break;
-		if (mysql->in_bytes > 0)
-			obey(mysql, mysql->in[0], (const char *)mysql->in + 1);
-		else
-			pfs_mysql_error(mysql, 1047, "08S01", "Unknown command");
-		pfs_mysql_flush(mysql);
-	}
-}
-
-static void free_visitor(struct visitor *self)
-{
-	pfs_mysql_forget(&self->mysql);
-	(void)sqlite3_close(self->mysql.db);
-	(void)close(self->mysql.socket);
-	free(self->mysql.in);
-	free(self->mysql.out);
-	free(self);
-}
-
-static void *visit(void *opaque)
-{
-	struct visitor *self = opaque;
-	struct server *server = self->server;
-	converse(self);
-	/* Before the client sees the end: it may reconnect at once. */
-	(void)pthread_mutex_lock(&server->lock);
-	server->connections--;
-	(void)pthread_mutex_unlock(&server->lock);
-	free_visitor(self);
+	for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++)
+		if (self->visits[i].process == 0)
+			return &self->visits[i];
 	return NULL;
+}
+
+/* The oldest that has not said the password, so that strangers cannot keep others out. */
+static struct visit *oldest_stranger(struct server *self)
+{
+	struct visit *oldest = NULL;
+	for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++) {
+		struct visit *one = &self->visits[i];
+		if (one->process != 0 && !one->is_known && (oldest == NULL || one->id < oldest->id))
+			oldest = one;
+	}
+	return oldest;
+}
+
+/* A client may reconnect before its last process has ended. NULL: there is no room. */
+static struct visit *make_room(struct server *self)
+{
+	for (int i = 0; i < FULL_TRIES; i++) {
+		reap(self);
+		struct visit *one = free_one(self);
+		if (one != NULL)
+			return one;
+		one = oldest_stranger(self);
+		if (one != NULL && i == FULL_TRIES / 2)
+			(void)kill(one->process, SIGKILL);
+		(void)usleep(FULL_PAUSE_US);
+	}
+	return NULL;
+}
+
+/* ---- a new one ---- */
+
+static void describe(struct server *self, struct pfs_mysql *mysql, int socket,
+		     const struct sockaddr *from, socklen_t bytes)
+{
+	const struct timeval wait = { .tv_sec = PFS_MYSQL_WAIT_S };
+	const int yes = 1;
+	mysql->socket = socket;
+	mysql->id = ++self->last_id;
+	mysql->idle_s = self->options->idle_s;
+	mysql->guard.may_change = self->options->may_change;
+	(void)setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	(void)snprintf(mysql->host, sizeof(mysql->host), "localhost");
+	if (self->options->listening->is_local)
+		return;
+	/* Answers are sent whole: what is left of one waits for nobody. */
+	(void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	(void)getnameinfo(from, bytes, mysql->host, sizeof(mysql->host), NULL, 0, NI_NUMERICHOST);
+}
+
+/* In the new process, which ends here. */
+__attribute__((noreturn)) static void visit(struct server *self, struct pfs_mysql *mysql,
+					    struct visit *visit, pid_t parent)
+{
+	sigset_t none;
+	(void)sigemptyset(&none);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)close(self->options->listening->socket);
+	(void)close(self->signals);
+	pfs_mysql_converse(mysql, self->options->path, self->options->password, &visit->is_known);
+	_exit(0);
+}
+
+static void refuse(struct pfs_mysql *mysql)
+{
+	pfs_mysql_flush(mysql);
+	free(mysql->out);
+	(void)close(mysql->socket);
+}
+
+static void welcome(struct server *self, int socket, const struct sockaddr *from, socklen_t bytes)
+{
+	struct pfs_mysql mysql = { .socket = -1 };
+	uint32_t user = 0;
+	pid_t parent = getpid();
+	describe(self, &mysql, socket, from, bytes);
+	if (self->options->listening->is_local && !pfs_peer_is_fine(socket, &user)) {
+		pfs_mysql_error(&mysql, 1045, "28000",
+				"Access denied: this socket is for user %u and root, and you are "
+				"user %u",
+				(unsigned)geteuid(), user);
+		refuse(&mysql);
+		return;
+	}
+	struct visit *one = make_room(self);
+	pid_t process = -1;
+	if (one != NULL) {
+		one->id = mysql.id;
+		one->is_known = self->options->password->text[0] == '\0';
+		process = fork();
+	}
+	if (process == 0)
+		visit(self, &mysql, one, parent);
+	if (process < 0) {
+		pfs_mysql_error(&mysql, 1040, "08004", "Too many connections: %u at a time",
+				PFS_MYSQL_CONNECTIONS_MAX);
+		refuse(&mysql);
+		return;
+	}
+	one->process = process;
+	(void)close(socket);
 }
 
 /* ---- all of them ---- */
 
-static void welcome(struct server *self, int socket, const struct sockaddr *from, socklen_t bytes)
+/* False: it is to end. */
+static bool take_signal(struct server *self)
 {
-	const struct timeval wait = { .tv_sec = PFS_MYSQL_WAIT_S };
-	const int yes = 1;
-	struct visitor *visitor = calloc(1, sizeof(*visitor));
-	pthread_t thread;
-	if (visitor == NULL) {
-		(void)close(socket);
-		return;
-	}
-	visitor->server = self;
-	visitor->mysql.socket = socket;
-	(void)setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-	/* Answers are sent whole: what is left of one waits for nobody. */
-	(void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	(void)getnameinfo(from, bytes, visitor->mysql.host, sizeof(visitor->mysql.host), NULL, 0,
-			  NI_NUMERICHOST);
-	(void)pthread_mutex_lock(&self->lock);
-	bool has_room = self->connections < PFS_MYSQL_CONNECTIONS_MAX;
-	visitor->mysql.id = ++self->last_id;
-	self->connections += has_room;
-	(void)pthread_mutex_unlock(&self->lock);
-	if (has_room && pthread_create(&thread, NULL, visit, visitor) == 0) {
-		(void)pthread_detach(thread);
-		return;
-	}
-	pfs_mysql_error(&visitor->mysql, 1040, "08004", "Too many connections");
-	pfs_mysql_flush(&visitor->mysql);
-	free_visitor(visitor);
-	(void)pthread_mutex_lock(&self->lock);
-	self->connections -= has_room;
-	(void)pthread_mutex_unlock(&self->lock);
+	struct signalfd_siginfo info;
+	if (read(self->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return true;
+	reap(self);
+	return info.ssi_signo == SIGCHLD;
 }
 
 static void serve(struct server *self)
 {
-	struct pollfd wait[] = { { .fd = self->listener, .events = POLLIN },
+	struct pollfd wait[] = { { .fd = self->options->listening->socket, .events = POLLIN },
 				 { .fd = self->signals, .events = POLLIN } };
 	for (;;) {
 		struct sockaddr_storage from;
 		socklen_t bytes = sizeof(from);
 		if (poll(wait, 2, -1) < 0 && errno != EINTR)
 			return;
-		if (wait[1].revents != 0)
+		if (wait[1].revents != 0 && !take_signal(self))
 			return;
 		if (wait[0].revents == 0)
 			continue;
-		int socket = accept4(self->listener, (struct sockaddr *)&from, &bytes,
-				     SOCK_CLOEXEC);
+		int socket = accept4(wait[0].fd, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC);
 		if (socket >= 0)
 			welcome(self, socket, (struct sockaddr *)&from, bytes);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
@@ -251,50 +204,31 @@ static void serve(struct server *self)
 	}
 }
 
-/* ---- beginning ---- */
-
-static bool listen_at(struct server *self, const char *text, struct pfs_message *message)
+static void end_all(struct server *self)
 {
-	const struct pfs_listen wanted = { .option = "--mysql",
-					   .example = "127.0.0.1:3307",
-					   .address = text,
-					   .secret = "--password-file",
-					   .has_secret = self->password != NULL };
-	char host[128], port[16];
-	struct sockaddr_storage bound;
-	self->listener = pfs_listen_at(&wanted, &bound, message);
-	if (self->listener < 0)
-		return false;
-	(void)getnameinfo((struct sockaddr *)&bound, sizeof(bound), host, sizeof(host), port,
-			  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-	(void)fprintf(stderr, "pfs-mem: serving on %s:%s\n", host, port);
-	return true;
+	for (unsigned i = 0; i < PFS_MYSQL_CONNECTIONS_MAX; i++)
+		if (self->visits[i].process != 0)
+			(void)kill(self->visits[i].process, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
 }
 
-bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
-		     const sigset_t *ends, struct pfs_message *message)
+bool pfs_mysql_serve(const struct pfs_mysql_options *options, const sigset_t *ends,
+		     struct pfs_message *message)
 {
-	static char password[PASSWORD_MAX];
-	static char path[PFS_READER_PATH_BYTES];
-	static struct server server = { .listener = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
-	if (password_file != NULL &&
-	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
-		return false;
-	/* The target is resolved once: 'last' may change later. */
-	struct pfs_reader *reader = pfs_reader_open(target, message);
-	if (reader == NULL)
-		return false;
-	(void)snprintf(path, sizeof(path), "%s", pfs_reader_info(reader)->path);
-	pfs_reader_close(reader);
-	server.target = path;
-	server.password = password_file == NULL ? NULL : password;
-	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
-	server.signals = signalfd(-1, ends, SFD_CLOEXEC);
+	struct server server = { .options = options };
+	sigset_t wanted = *ends;
+	void *shared = mmap(NULL, PFS_MYSQL_CONNECTIONS_MAX * sizeof(*server.visits),
+			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return pfs_refuse(message, "no memory for connections: %s", strerror(errno));
+	server.visits = shared;
+	(void)sigaddset(&wanted, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &wanted, NULL);
+	server.signals = signalfd(-1, &wanted, SFD_CLOEXEC);
 	if (server.signals < 0)
 		return pfs_refuse(message, "signals: %s", strerror(errno));
-	if (!listen_at(&server, address, message))
-		return false;
 	serve(&server);
-	(void)close(server.listener);
-	return true; /* the threads end with the process */
+	end_all(&server);
+	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * serve.h - pfs-mem serve --mysql: who may connect, and a thread for each who does.
+ * serve.h - pfs-mem serve --mysql: who may connect, and a process for each who does.
  */
 #ifndef PFS_MEM_SERVE_H
 #define PFS_MEM_SERVE_H
@@ -7,15 +7,23 @@
 #include <signal.h>
 
 #include "memory/box/reader.h"
+#include "memory/tool/listen.h"
+
+struct pfs_mysql_options {
+	const char *path; /* of the box */
+	struct pfs_listening *listening;
+	const struct pfs_secret *password; /* empty: anybody who can connect */
+	bool may_change;
+	unsigned idle_s; /* a connection without a command ends after so long */
+};
 
 /*
  * pfs_mysql_serve - serve a box until one of the signals ends, which the caller has blocked.
  *
- * address: HOST:PORT in numbers; port 0: a free one, as a line on stderr says. password_file: its
- * first line; NULL: anybody, which is for addresses of this machine alone.
+ * It forks, so the process has no other thread.
  * Returns   false: it could not be, as message says.
  */
-bool pfs_mysql_serve(const char *target, const char *address, const char *password_file,
-		     const sigset_t *ends, struct pfs_message *message);
+bool pfs_mysql_serve(const struct pfs_mysql_options *options, const sigset_t *ends,
+		     struct pfs_message *message);
 
 #endif

@@ -121,7 +121,7 @@ static char *show(struct pfs_mysql *self, struct pfs_word what, const struct res
 	if (pfs_word_is(what, "variables"))
 		return sqlite3_mprintf("SELECT name AS Variable_name, CAST(value AS TEXT) AS Value "
 				       "FROM (%z) WHERE 1%z",
-				       pfs_mysql_variables(), and_like("name", rest));
+				       pfs_mysql_variables(self), and_like("name", rest));
 	if (pfs_word_is(what, "warnings") || pfs_word_is(what, "errors"))
 		return sqlite3_mprintf("SELECT '' AS Level, 0 AS Code, '' AS Message LIMIT 0");
 	if (pfs_word_is(what, "processlist"))

@@ -10,7 +10,7 @@
 #include "mysql.h"
 
 static const struct {
-	const char *name, *value; /* as SQL has it */
+	const char *name, *value; /* as SQL has it; NULL: of the connection */
 } variables[] = {
 	{ "auto_increment_increment", "1" },
 	{ "autocommit", "1" },
@@ -23,7 +23,7 @@ static const struct {
 	{ "collation_database", "'utf8mb4_bin'" },
 	{ "collation_server", "'utf8mb4_bin'" },
 	{ "init_connect", "''" },
-	{ "interactive_timeout", "28800" },
+	{ "interactive_timeout", NULL },
 	{ "license", "''" },
 	{ "lower_case_table_names", "0" },
 	{ "max_allowed_packet", "1048576" },
@@ -35,7 +35,7 @@ static const struct {
 	  "'performance_schema_max_memory_classes')" },
 	{ "query_cache_size", "0" },
 	{ "query_cache_type", "'OFF'" },
-	{ "read_only", "0" },
+	{ "read_only", NULL },
 	{ "sql_mode", "''" },
 	{ "system_time_zone", "'SYSTEM'" },
 	{ "time_zone", "'SYSTEM'" },
@@ -45,25 +45,35 @@ static const struct {
 	{ "version_comment", "'" PFS_SQL_COMMENT "'" },
 	{ "version_compile_machine", "''" },
 	{ "version_compile_os", "'Linux'" },
-	{ "wait_timeout", "28800" },
+	{ "wait_timeout", NULL },
 };
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
-const char *pfs_mysql_variable(const char *name)
+/* The value of row i. */
+static char *value_of(const struct pfs_mysql *self, size_t i)
+{
+	if (variables[i].value != NULL)
+		return sqlite3_mprintf("%s", variables[i].value);
+	if (strcmp(variables[i].name, "read_only") == 0)
+		return sqlite3_mprintf("%d", !self->guard.may_change);
+	return sqlite3_mprintf("%u", self->idle_s);
+}
+
+char *pfs_mysql_variable(const struct pfs_mysql *self, const char *name)
 {
 	for (size_t i = 0; i < VARIABLES; i++)
 		if (strcasecmp(variables[i].name, name) == 0)
-			return variables[i].value;
+			return value_of(self, i);
 	return NULL;
 }
 
-char *pfs_mysql_variables(void)
+char *pfs_mysql_variables(const struct pfs_mysql *self)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	for (size_t i = 0; i < VARIABLES; i++)
-		sqlite3_str_appendf(text, "%sSELECT '%s' AS name, %s AS value",
+		sqlite3_str_appendf(text, "%sSELECT '%s' AS name, %z AS value",
 				    i == 0 ? "" : " UNION ALL ", variables[i].name,
-				    variables[i].value);
+				    value_of(self, i));
 	return sqlite3_str_finish(text);
 }
 

@@ -111,11 +111,16 @@ class Case(unittest.TestCase):
         os.environ["PFS_MEM_DIR"] = self.folder
         self.live = self.server = None
 
-    def tearDown(self):
+    def stop(self):
+        """The server ends when asked to, and has nothing more to say."""
         if self.server:
             self.server.terminate()
             self.assertEqual((self.server.wait(timeout=20), self.server.stderr.read()), (0, ""))
             self.server.stderr.close()
+        self.server = None
+
+    def tearDown(self):
+        self.stop()
         if self.live:
             self.live.end()
         shutil.rmtree(self.folder)
@@ -125,10 +130,11 @@ class Case(unittest.TestCase):
         self.live = Live(self.folder, rule)
         return self.live, self.connect(self.live.target)
 
-    def file(self, name, text):
+    def file(self, name, text, mode=0o600):
         """A file in the folder; its path."""
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as file:
+            os.chmod(path, mode)
             file.write(text)
         return path
 

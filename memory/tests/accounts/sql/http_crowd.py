@@ -65,7 +65,7 @@ class Crowd(Served):
             path = chance.choice(PATHS)
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-                connection.request("GET", path)
+                connection.request("GET", path, headers=self.bearer())
                 answer = connection.getresponse()
                 answer.read()
                 self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1

@@ -23,7 +23,7 @@ class Looked(Served):
 
     def look(self):
         """What a browser leaves of the page, which is drawn as a whole at both widths."""
-        wide = browse(f"http://127.0.0.1:{self.port}/")
+        wide = browse(f"http://127.0.0.1:{self.port}/?token={self.token}")
         self.assertIn('data-ok="true"', wide)
         self.assertNotIn("<label hidden", wide)
         # A frame of another origin cannot look inside, so what the server says is put here.
@@ -51,7 +51,7 @@ class Browser(Looked):
         self.live.do("tick")
         self.serve("all")
         self.look()
-        followed = browse(f"http://127.0.0.1:{self.port}/#follow")
+        followed = browse(f"http://127.0.0.1:{self.port}/?token={self.token}#follow")
         self.assertRegex(followed, r'data-renewed="[1-9]')
         self.assertNotIn("data-failed", followed)
         self.assertIn('data-ok="true"', followed)

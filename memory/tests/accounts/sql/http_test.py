@@ -6,6 +6,7 @@ usage: http_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
 Exit 0: all is as it must be. 1: something is not.
 """
 
+import base64
 import http.client
 import itertools
 import json
@@ -35,7 +36,7 @@ class Served(Case):
 
     def setUp(self):
         super().setUp()
-        self.port = 0
+        self.port, self.token = 0, None
         self.live = Live(self.folder)
         self.life = self.live.do("begin", "one", "al", "h1", "YES")
         other = self.live.do("begin", "two", USER, "-", "YES")
@@ -45,16 +46,22 @@ class Served(Case):
         self.live.do("tick")
 
     def serve(self, *words):
-        """Its port."""
+        """Its port, and the token that it prints."""
         line = self.serving("--http", "127.0.0.1:0", *words)
-        self.assertRegex(line, r"^pfs-mem: serving on http://127\.0\.0\.1:\d+/\n$")
-        self.port = int(line.rsplit(":", 1)[1].rstrip("/\n"))
+        said = re.fullmatch(
+            r"pfs-mem: serving on http://127\.0\.0\.1:(\d+)/(?:\?token=(\S{32}))?\n", line)
+        self.assertTrue(said, line)
+        self.port, self.token = int(said[1]), said[2]
+
+    def bearer(self):
+        """The header that lets in."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def ask(self, path, method="GET", body=None, **headers):
         """status, headers, text"""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            client.request(method, path, body, headers)
+            client.request(method, path, body, {**self.bearer(), **headers})
             answer = client.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
         finally:
@@ -271,6 +278,20 @@ class Answers(Served):
         self.line(self.ask(f"/?target={second.target}"), 404, second.target)
         self.line(self.ask("/?target=" + second.path.replace("/", "%2F")), 404, "no box")
 
+    def test_truncated(self):
+        """A box that is truncated while it is served: the server and the program go on."""
+        self.serve(self.live.target)
+        self.get("/api/tables/threads")
+        os.truncate(self.live.path, 8192)
+        time.sleep(1.1)
+        self.line(self.ask("/api/tables/threads"), 500, "truncated")
+        self.assertIn('{why="unreadable"} 1\n', self.get("/metrics"))
+        self.assertEqual(json.loads(self.get("/api/boxes"))["refused"], 1)
+        for number in range(100):
+            self.live.do("free", self.life,
+                         self.live.do("alloc", self.life, f"memory/n/{number % 7}", number))
+        self.live.do("tick")
+
     def test_nothing_outside(self):
         """Names are no tags, and all that the page loads is this server's."""
         self.serve("all")
@@ -288,7 +309,8 @@ class Answers(Served):
         """Both at once; each ends at SIGTERM."""
         self.serve("--mysql", "127.0.0.1:0", self.live.target)
         line = self.server.stderr.readline()
-        with socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1])), 15) as client:
+        port = int(re.search(r":(\d+),", line)[1])
+        with socket.create_connection(("127.0.0.1", port), 15) as client:
             self.assertIn(b"pfslab", client.recv(200))
         self.assertIn("memory/a/x", self.get("/metrics"))
 
@@ -305,14 +327,27 @@ class Door(Served):
         for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
                      "127.0.0.1@evil.example", "10.0.0.1", "[::2]", "[::1", "::1", "localhost:x",
                      "localhost:80:80", ":80", "0.0.0.0", "localhost,evil.example", "x" * 300,
-                     socket.gethostname() + ".evil.example", *{socket.gethostname()} -
-                     {"localhost"}):
+                     socket.gethostname() + ".evil.example"):
             self.line(self.ask("/api/tables", Host=host), 403, "Host")
         self.assertIn(b" 403 ", self.raw(b"GET / HTTP/1.0\r\n\r\n").split(b"\n")[0])
         self.assertIn(b" 400 ", self.raw(b"GET / HTTP/1.1\r\n\r\n").split(b"\n")[0])
 
+    def test_drawn(self):
+        """Each server draws a token of its own; that of the environment comes first."""
+        self.serve("all")
+        drawn = self.token
+        self.get("/metrics")
+        self.line(self.ask("/metrics", Authorization=f"Bearer {drawn[:-1]}"), 401, "token")
+        self.stop()
+        os.environ["PFS_MEM_TOKEN"] = TOKEN
+        self.addCleanup(os.environ.pop, "PFS_MEM_TOKEN")
+        self.serve("all")
+        self.assertIsNone(self.token)
+        self.line(self.ask("/metrics", Authorization=f"Bearer {drawn}"), 401, "token")
+        self.get("/metrics", Authorization=f"Bearer {TOKEN}")
+
     def test_token(self):
-        """Bearer, and for the page its address, then a cookie."""
+        """Bearer, Basic's password, and for the page its address, then a cookie."""
         self.serve("--token-file", self.file("token", TOKEN + "\n"), "all")
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer " + TOKEN[:-1]},
                         {"Authorization": f"Bearer {TOKEN}x"},
@@ -328,6 +363,12 @@ class Door(Served):
                 self.assertNotIn(TOKEN, str(answer))
         self.get("/metrics", Authorization="Bearer " + TOKEN)
         self.get("/metrics", Authorization="bearer " + TOKEN)
+        for user in ("", "any", "a b"):
+            basic = base64.b64encode(f"{user}:{TOKEN}".encode()).decode()
+            self.get("/metrics", Authorization="Basic " + basic)
+        for wrong in (TOKEN, f"{TOKEN}:", f"{TOKEN}:x", f"any:{TOKEN}x", "any:", ":"):
+            basic = base64.b64encode(wrong.encode()).decode()
+            self.line(self.ask("/metrics", Authorization="Basic " + basic), 401, "--token-file")
         self.get("/metrics", Authorization="Bearer " + TOKEN, Host=socket.gethostname())
         status, headers, _ = self.ask("/?token=" + TOKEN)
         self.assertEqual((status, headers["Location"]), (303, "/"))
@@ -360,17 +401,20 @@ class Door(Served):
             to.write(file.read(8) + b"\x63\0\0\0" + file.read()[4:])
         for words, status, part in (
                 (("--http", f"127.0.0.1:{self.port}"), 1, "in use"),
-                (("--http", "0.0.0.0:0"), 1, "--token-file"), (("--http", "[::]:0"), 1, "--token"),
+                (("--http", "0.0.0.0:0"), 1, "--allow-remote"),
+                (("--http", "[::]:0"), 1, "--allow-remote"),
+                (("--http", "/" + "x" * 120), 1, "shorter"),
                 (("--http", "localhost:80"), 1, "in numbers"), (("--http", "80"), 1, "in numbers"),
                 (("--http", "127.0.0.1:0", "--token-file", short), 1, "16 to"),
                 (("--http", "127.0.0.1:0", "--token-file", "/nonesuch"), 1, "/nonesuch"),
+                (("--http", "127.0.0.1:0", "--token-file",
+                  self.file("open", TOKEN + "\n", 0o604)), 1, "chmod"),
                 (("--http", "127.0.0.1:0", "4194304999"), 1, "4194304999"),
                 (("--http", "127.0.0.1:0", other), 1, "version"),
                 (("--http", "127.0.0.1:0", self.live.target, self.live.path), 1, "once"),
                 (("--http", "127.0.0.1:0", *["last"] * 17), 2, "unexpected argument"),
                 (("--http", "127.0.0.1:0", "--mysql", "127.0.0.1:0", "all"), 2, "one TARGET"),
-                (("--token-file", short, "--mysql", "127.0.0.1:0", "last"), 2, "--http"),
-                ((), 2, "--http")):
+                (("--token-file", short, "--mysql", "127.0.0.1:0", "last"), 2, "--http")):
             self.one_line(("serve", *words), status, part)
         time.sleep(1.2)
         self.assertIn("1 files are not boxes", self.get("/"))

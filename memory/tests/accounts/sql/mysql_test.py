@@ -6,7 +6,10 @@ usage: mysql_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
 Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb client.
 """
 
+import hashlib
+import os
 import random
+import re
 import shutil
 import socket
 import struct
@@ -49,9 +52,13 @@ class Served(Case):
         self.live.do("free", who, self.live.do("alloc", who, "memory/a/y", 10))
 
     def serve(self, *options):
-        """Its port."""
-        line = self.serving("--mysql", "127.0.0.1:0", *options, self.live.target)
-        self.port = int(line.rsplit(":", 1)[1])
+        """Its port, for changes as well; the password is the one that it prints."""
+        line = self.serving("--mysql", "127.0.0.1:0", "--allow-changes", *options,
+                            self.live.target)
+        said = re.fullmatch(
+            r"pfs-mem: serving on 127\.0\.0\.1:(\d+)(?:, password (\S{32}))?\n", line)
+        self.assertTrue(said, line)
+        self.port, self.password = int(said[1]), said[2]
         return self.port
 
     def client(self, query, *options):
@@ -64,6 +71,7 @@ class Served(Case):
         """exit status, output, errors"""
         done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
                                f"-P{self.port}", "-utester", "-BN", *options, "-e", query],
+                              env={**os.environ, "MYSQL_PWD": self.password or ""},
                               capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -86,9 +94,18 @@ class Served(Case):
             data += more
         return data[4:]
 
-    def login(self, plugin=b"mysql_native_password", proof=b"", schema=b""):
+    def proof(self, scramble):
+        """As mysql_native_password has it."""
+        once = hashlib.sha1(self.password.encode()).digest()
+        twice = hashlib.sha1(scramble + hashlib.sha1(once).digest()).digest()
+        return bytes(a ^ b for a, b in zip(once, twice))
+
+    def login(self, plugin=b"mysql_native_password", proof=None, schema=b""):
         """A connection behind its greeting, and what the server said."""
-        client, _ = self.raw()
+        client, greeting = self.raw()
+        at = greeting.index(b"\0") + 5
+        proof = self.proof(greeting[at:at + 8] + greeting[at + 27:at + 39]) if proof is None \
+            else proof
         can = 0x200 | 0x8000 | 0x80000 | (8 if schema else 0)
         answer = struct.pack("<IIB23x", can, 1 << 24, 45) + b"me\0" + bytes([len(proof)]) + \
             proof + (schema + b"\0" if schema else b"") + plugin + b"\0"
@@ -130,6 +147,7 @@ class Client(Served):
         self.serve()
         done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
                                f"-P{self.port}", "-utester", "--auto-rehash", "performance_schema"],
+                              env={**os.environ, "MYSQL_PWD": self.password},
                               input="status\nselect count(*) from users;\n",
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -182,8 +200,8 @@ class Client(Served):
                             ("SELECT nocol FROM users", 1054), ("SELECT nofunc(1)", 1305),
                             ("CREATE TABLE x (a INT)", 1142), ("ATTACH '/tmp/x' AS y", 1142),
                             ("PRAGMA user_version", 1142), ("DROP TABLE users", 1142),
-                            ("SELECT load_extension('x')", 1105), ("SHOW ENGINES", 1235),
-                            ("SELECT pfs_mem_open('1')", 1105), ("SET GLOBAL x = 1", 1235),
+                            ("SELECT load_extension('x')", 1142), ("SHOW ENGINES", 1235),
+                            ("SELECT pfs_mem_open('1')", 1142), ("SET GLOBAL x = 1", 1235),
                             ("USE nonesuch", 1049), ("SELECT @@nonesuch", 1193),
                             ("SHOW TABLES", 1046), (f"DELETE FROM {name} WHERE 1", 1290),
                             ("INSERT INTO users VALUES (1, 2, 3)", 1290),
@@ -195,13 +213,35 @@ class Client(Served):
         self.assertEqual(self.client("SELECT 1; SELECT 2"), [("1",), ("2",)])
 
     def test_password(self):
-        """With a password file only who knows it; without, no address of others."""
+        """Only who knows it: that of a file, of the environment, or the one that was printed."""
         self.serve("--password-file", self.file("password", "pass woerd\n"))
         self.assertEqual(self.client("SELECT 1", "-ppass woerd"), [("1",)])
-        for options in (("-pwrong",), ()):
+        self.no_entry(("-pwrong",), ())
+        self.stop()
+        os.environ["PFS_MEM_PASSWORD"] = "of the environment"
+        self.addCleanup(os.environ.pop, "PFS_MEM_PASSWORD")
+        self.serve()
+        self.assertEqual(self.client("SELECT 1", "-pof the environment"), [("1",)])
+        self.no_entry(("-ppass woerd",), ())
+
+    def no_entry(self, *ways):
+        """The client's options do not let it in."""
+        for options in ways:
             code, _, err = self.call("SELECT 1", *options)
             self.assertEqual(code, 1)
             self.assertIn("ERROR 1045 (28000)", err)
+
+    def test_drawn(self):
+        """Each server draws a password of its own."""
+        self.serve()
+        first = self.password
+        self.no_entry(("-pwrong",), ("-p" + first[:-1],))
+        _, said = self.login(proof=b"")
+        self.assertEqual(said[:3], b"\xff" + struct.pack("<H", 1045))
+        self.stop()
+        self.serve()
+        self.assertNotEqual(self.password, first)
+        self.no_entry(("-p" + first,))
 
     def test_usage(self):
         """One line each."""
@@ -210,8 +250,17 @@ class Client(Served):
         self.addCleanup(taken.close)
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         for words, part, status in (
-                (("serve", "last"), "--mysql", 2),
-                (("serve", "--mysql", "0.0.0.0:0", "last"), "--password-file", 1),
+                (("serve", "--mysql", "127.0.0.1:0"), "one TARGET", 2),
+                (("serve", "--mysql", "0.0.0.0:0", "last"), "--allow-remote", 1),
+                (("serve", "--mysql", "/" + "x" * 120, "last"), "shorter", 1),
+                (("serve", "--mysql", "/nonesuch/x", "last"), "/nonesuch/x", 1),
+                (("serve", "--http", "127.0.0.1:0", "--allow-changes", "last"), "--mysql", 2),
+                (("serve", "--http", "127.0.0.1:0", "--password-file", empty, "last"),
+                 "--token-file", 2),
+                (("serve", "--mysql", "127.0.0.1:0", "--password-file",
+                  self.file("short", "seven b\n"), "last"), "8 to", 1),
+                (("serve", "--mysql", "127.0.0.1:0", "--password-file",
+                  self.file("open", "long enough\n", 0o644), "last"), "chmod", 1),
                 (("serve", "--mysql", "localhost:1", "last"), "in numbers", 1),
                 (("serve", "--mysql", "127.0.0.1", "last"), "in numbers", 1),
                 (("serve", "--mysql", address, "last"), "in use", 1),
@@ -288,7 +337,7 @@ class Packets(Served):
         self.serve()
         client, said = self.login(plugin=b"caching_sha2_password")
         self.assertEqual(said[:22], b"\xfemysql_native_password")
-        self.send(client, b"", 3)
+        self.send(client, self.proof(said[23:43]), 3)
         self.assertEqual(self.packet(client)[0], 0)
 
     def test_bad_greetings(self):

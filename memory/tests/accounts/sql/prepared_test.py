@@ -311,7 +311,7 @@ class Programs(Served):
             ["prometheus-mysqld-exporter", f"--web.listen-address=127.0.0.1:{web}",
              "--collect.perf_schema.memory_events", "--no-collect.slave_status",
              "--no-collect.info_schema.innodb_cmp", "--no-collect.info_schema.innodb_cmpmem"],
-            env={**os.environ, "DATA_SOURCE_NAME": f"me@(127.0.0.1:{port})/"},
+            env={**os.environ, "DATA_SOURCE_NAME": f"me:{self.password}@(127.0.0.1:{port})/"},
             stderr=subprocess.DEVNULL)
         try:
             metrics, end = "", time.monotonic() + 100
@@ -336,7 +336,7 @@ class Programs(Served):
         """The C library of MariaDB, with statements that the server prepares."""
         script = """
 my $d = DBI->connect("dbi:MariaDB:host=127.0.0.1;port=$ARGV[0];database=sys;" .
-	"mariadb_server_prepare=1", "me", "", {RaiseError => 1});
+	"mariadb_server_prepare=1", "me", $ARGV[2], {RaiseError => 1});
 my $s = $d->prepare("SELECT EVENT_NAME, COUNT_ALLOC, avg(COUNT_FREE), ? FROM $ARGV[1] " .
 	"WHERE SUM_NUMBER_OF_BYTES_ALLOC > ? GROUP BY 1");
 for my $k (5, 1000) {
@@ -344,7 +344,8 @@ for my $k (5, 1000) {
 	while (my @r = $s->fetchrow_array) { print join("|", map { $_ // "NULL" } @r), "\\n" }
 }
 """
-        done = subprocess.run(["perl", "-MDBI", "-e", script, str(self.serve()), GLOBAL],
+        done = subprocess.run(["perl", "-MDBI", "-e", script, str(self.serve()), GLOBAL,
+                               self.password],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.stdout.splitlines(), done.stderr), (
             ["memory/a/x|1|0|it's 5", "memory/a/y|1|1|it's 5", "memory/a/x|1|0|it's 1000"], ""))
@@ -353,7 +354,8 @@ for my $k (5, 1000) {
     def test_pymysql(self):
         """Python's, with values that it quotes itself."""
         import pymysql  # pylint: disable=import-outside-toplevel
-        database = pymysql.connect(host="127.0.0.1", port=self.serve(), user="me", database="sys")
+        database = pymysql.connect(host="127.0.0.1", port=self.serve(), user="me",
+                                   password=self.password, database="sys")
         cursor = database.cursor()
         cursor.execute(f"SELECT COUNT_ALLOC, %s, %s FROM {GLOBAL} WHERE EVENT_NAME = %s",
                        ("it's \\ \n", 1.5, "memory/a/x"))
