@@ -41,7 +41,7 @@ enum {
 
 struct server {
 	int listener, signals;
-	const char *target;   /* a file name */
+	const char *target;   /* a file name; NULL: the newest box */
 	const char *password; /* NULL: none */
 	pthread_mutex_t lock; /* of what follows */
 	int connections;
@@ -87,7 +87,9 @@ static bool open_tables(struct visitor *self, struct pfs_message *message)
 		return pfs_refuse(message, "no memory");
 	/* Before the views exist: this drops them. */
 	(void)sqlite3_exec(mysql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-	if (pfs_sql_attach(mysql->db, self->server->target, message) != SQLITE_OK)
+	const char *target = self->server->target;
+	if ((target != NULL ? pfs_sql_attach(mysql->db, target, message)
+			    : pfs_sql_attach_last(mysql->db, message)) != SQLITE_OK)
 		return false;
 	if (pfs_mysql_prepare(mysql) != SQLITE_OK)
 		return pfs_refuse(message, "no memory");
@@ -280,13 +282,13 @@ bool pfs_mysql_serve(const char *target, const char *address, const char *passwo
 	if (password_file != NULL &&
 	    !pfs_read_secret("--password-file", password_file, password, sizeof(password), message))
 		return false;
-	/* The target is resolved once: 'last' may change later. */
+	/* A process is looked up once. The newest box is looked up by each connection. */
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader == NULL)
 		return false;
 	(void)snprintf(path, sizeof(path), "%s", pfs_reader_info(reader)->path);
 	pfs_reader_close(reader);
-	server.target = path;
+	server.target = strcmp(target, "last") == 0 ? NULL : path;
 	server.password = password_file == NULL ? NULL : password;
 	(void)sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
 	server.signals = signalfd(-1, ends, SFD_CLOEXEC);

@@ -110,3 +110,12 @@ const char *pfs_sql_view_name(size_t i)
 	/* clang-format on */
 	return i >= 2 * VIEWS ? NULL : i % 2 == 0 ? views[i / 2].name : raw[i / 2];
 }
+
+const char *pfs_sql_view_text(const char *name)
+{
+	bool is_raw = strncmp(name, "x$", 2) == 0;
+	for (size_t i = 0; i < VIEWS; i++)
+		if (sqlite3_stricmp(views[i].name, is_raw ? name + 2 : name) == 0)
+			return is_raw ? views[i].raw : views[i].plain;
+	return NULL;
+}
