@@ -34,7 +34,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 2u
+#define PFS_BOX_VERSION 3u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -96,7 +96,7 @@ struct pfs_box_region {
 
 enum pfs_box_lost {
 	PFS_LOST_INSTRUMENTS, /* names without a record; memory_classes_lost */
-	PFS_LOST_THREADS,
+	PFS_LOST_THREADS,     /* lives without a record, which are not counted */
 	PFS_LOST_ACCOUNTS,
 	PFS_LOST_USERS,
 	PFS_LOST_HOSTS,
@@ -108,6 +108,7 @@ enum pfs_box_lost {
 	PFS_LOST_SAMPLES,  /* samples missing from the profile: no record was left */
 	PFS_LOST_MODULES,  /* mapped files without a record */
 	PFS_LOST_MAPPED,   /* ranges of the program's own mappings that did not fit */
+	PFS_LOST_THREAD_BYTES, /* allocated by lives without a record, in all */
 	PFS_LOSTS
 };
 

@@ -125,6 +125,8 @@ void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 			pfs_block_free(block);
 			return pfs_no_memory(size_bytes);
 		}
+	} else {
+		pfs_counter_lose(size_bytes);
 	}
 	errno = errno_before;
 	return block;
@@ -303,6 +305,8 @@ void *pfs_front_realloc(void *block, size_t size_bytes, const void *caller)
 		struct pfs_extent *extent = pfs_tagged_extent(moved);
 		if (extent != NULL)
 			moved = pfs_count(moved, bytes_to_count(extent, size_bytes), caller);
+	} else if (moved != NULL) {
+		pfs_counter_lose(size_bytes);
 	}
 	pfs_counted_resized();
 	return moved;

@@ -70,6 +70,10 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 		     pfs_amount(sum, tracked), snapshot->thread_count,
 		     snapshot->thread_count == 1 ? "" : "s", snapshot->instrument_count,
 		     snapshot->instrument_count == 1 ? "" : "s");
+	if (snapshot->lost[PFS_LOST_THREADS] != 0)
+		(void)printf(", %llu threads not counted (they allocated %s in all)",
+			     (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
+			     pfs_amount((int64_t)snapshot->lost[PFS_LOST_THREAD_BYTES], tracked));
 	if (snapshot->has_own)
 		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
 	(void)printf("\n\n");
