@@ -121,11 +121,13 @@ struct pfs_books {
 	void *parties[PFS_PARTY_KINDS]; /* trees (tsearch) by names */
 	struct pfs_party *lists[PFS_PARTY_KINDS];
 	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
+	uint32_t party_count;                             /* of all kinds */
 	void *instruments;                                /* a tree of struct pfs_named */
 	struct pfs_owner *owners; /* all owners of a memory trace, newest first */
 	struct pfs_memory_thread *threads;
 	uint64_t last_thread_id;
 	uint64_t private_bytes;
+	uint32_t cells_at_tick, ended_since_tick; /* cells of threads; lives. For marks */
 	struct pfs_config_of_books {
 		uint32_t tick_ms;
 		bool keep;
@@ -243,6 +245,9 @@ PFS_COLD void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint
 /* At a tick: updates the estimates of all parties. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
 
+/* A life has ended: a tick of the estimates, if many have since the last one. Under the desk. */
+void pfs_marks_life_ended(struct pfs_books *self);
+
 /* ---- limits ---- */
 
 /* Creates the limits that always exist, none of them set. False: no memory. */
@@ -266,6 +271,9 @@ void pfs_limits_drop(struct pfs_memory_thread *thread);
 
 /* Reserves bytes for the next allocation, whatever the limits. */
 void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
+
+/* What a life has in use has moved to other rooms, whatever their limits. Under the lock. */
+void pfs_limits_moved(struct pfs_books *self);
 
 /* In a forked child: drops the reservations of the parent's other threads. */
 void pfs_limits_child(struct pfs_books *self);

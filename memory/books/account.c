@@ -67,6 +67,7 @@ static void move_life(struct pfs_memory_thread *thread, struct pfs_party *to)
 	write_record(thread);
 	pfs_moves_end(self, to);
 	pfs_moves_end(self, from);
+	pfs_limits_moved(self);
 	/* What is in use in the new rooms has grown without their knowledge. */
 	to->room.is_known = false;
 	if (to->above_user != NULL)

@@ -168,6 +168,7 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread)
 	struct pfs_books *memory = thread->memory;
 	pfs_desk_open(memory);
 	pfs_life_end(thread);
+	pfs_marks_life_ended(memory);
 	pfs_desk_close(memory);
 	free(thread);
 }

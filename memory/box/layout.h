@@ -249,7 +249,9 @@ enum pfs_cell_level {
  * and in the global one, marks[t].high_* is the sum of the high marks of the cells that were added
  * to it since the last tick, and marks[t].low_* is the highest estimate up to that tick:
  *	its HIGH = max(low_*, high_* + sum of the high marks of the remaining cells)
- * and the rows above sum these. The low mark of a cell that was added to another is 0.
+ * and the rows above sum these. The low mark of a cell that was added to another is 0. In the cell
+ * of an ended life, marks[t].high_* above the thread's table are what was in use at the last tick,
+ * because such a cell only loses blocks.
  * If epochs[t] differs from control.truncates[t], the cell has not changed its marks since that
  * TRUNCATE: the marks of a thread's cell are then those in PFS_BOX_CELL_BASES, all others are 0. If
  * they are equal, the high mark of a thread's cell is at least the value in PFS_BOX_CELL_BASES,
@@ -389,7 +391,7 @@ struct pfs_box_limit {
 	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
 	_Atomic(uint32_t) scope;           /* 0: no limit */
 	uint32_t has_user, has_host;       /* 0: NULL */
-	uint64_t spare;
+	_Atomic(uint64_t) held; /* bytes in use never exceeded held - 1; 0: no such bound */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];
 };

@@ -123,6 +123,7 @@ struct pfs_seen_account {
 struct pfs_seen_limit {
 	uint32_t number, scope; /* enum pfs_box_scope */
 	uint64_t limit_bytes;   /* UINT64_MAX: none */
+	uint64_t held_bytes;    /* usage never exceeded it; UINT64_MAX: not known */
 	uint64_t refused;
 	uint64_t last_bytes, last_thread_id;
 	uint64_t last_realtime_ns; /* 0: nothing was refused yet */
@@ -150,6 +151,8 @@ struct pfs_row {
 	int64_t count_alloc, count_free, bytes_alloc, bytes_free;
 	int64_t low_count, current_count, high_count;
 	int64_t low_bytes, current_bytes, high_bytes;
+	/* HIGH was reached; else it is an upper bound. */
+	bool is_high_count_exact, is_high_bytes_exact;
 };
 
 struct pfs_snapshot_rows; /* inside */

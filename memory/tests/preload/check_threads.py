@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""check_threads.py - threads beyond the box's room are reported as not counted, with their bytes;
-with room for all of them nothing is missing.
+"""check_threads.py - many threads: those beyond the box's room are reported as not counted, with
+their bytes; HIGH is near the truth after many short lives, and never above a limit that held.
 
-usage: check_threads.py PFS_MEM CROWD
+usage: check_threads.py PART PFS_MEM CROWD
 Exit 0: all as expected. 1: something was not. 77: the system allows fewer threads.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-TOOL, CROWD = sys.argv[1:3]
+PART, TOOL, CROWD = sys.argv[1:4]
 
 
 def expect(is_fine, what):
@@ -29,13 +29,23 @@ def ask(pid, query):
     return json.loads(done.stdout)
 
 
-def run(threads, *options):
-    """What a box says of a crowd: lives lost, bytes lost, rows and bytes of its pool, top."""
-    program = subprocess.Popen([TOOL, "run", *options, "--", CROWD, str(threads)], text=True,
+def look(threads, mode, options, read):
+    """What read() finds in the box of a crowd."""
+    program = subprocess.Popen([TOOL, "run", *options, "--", CROWD, str(threads), mode], text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         if program.stdout.readline() != "ready\n":
             sys.exit(77 if program.wait() == 77 else 1)
+        return read(program)
+    finally:
+        program.stdin.close()
+        program.wait(timeout=60)
+        program.stdout.close()
+
+
+def run(threads, *options):
+    """What a box says of a crowd: lives lost, bytes lost, rows and bytes of its pool, top."""
+    def read(program):
         lost = {row["VARIABLE_NAME"]: int(row["VARIABLE_VALUE"]) for row in ask(
             program.pid, "SELECT * FROM global_status WHERE VARIABLE_NAME LIKE '%lost'")}
         pool = ask(program.pid, "SELECT count(*) AS n, sum(CURRENT_NUMBER_OF_BYTES_USED) AS bytes "
@@ -48,26 +58,58 @@ def run(threads, *options):
                                capture_output=True)
         expect(check.returncode == 0, check.stdout + check.stderr)
         return lost, pool, top.stdout + top.stderr
-    finally:
-        program.stdin.close()
-        program.wait(timeout=60)
-        program.stdout.close()
+    return look(threads, "together", options, read)
+
+
+def highs(threads, mode, *options):
+    """USER, CURRENT, HIGH and HIGH_IS of the crowd's own instrument, by account; None: global."""
+    columns = "CURRENT_NUMBER_OF_BYTES_USED AS used, HIGH_NUMBER_OF_BYTES_USED AS high, HIGH_IS AS h"
+    where = "WHERE EVENT_NAME = 'memory/crowd/heap'"
+
+    def read(program):
+        rows = ask(program.pid, f"SELECT USER AS who, {columns} FROM "
+                   f"memory_summary_by_account_by_event_name {where} UNION ALL SELECT NULL, "
+                   f"{columns} FROM memory_summary_global_by_event_name {where}")
+        top = subprocess.run([TOOL, "top", "--once", str(program.pid)], check=True, text=True,
+                             capture_output=True).stdout
+        return {row["who"]: (row["used"], row["high"], row["h"]) for row in rows}, top
+    return look(threads, mode, options, read)
+
+
+def high():
+    """HIGH and its mark."""
+    rows, top = highs(4000, "after")
+    used, most, mark = rows[None]
+    expect(used >= 2000 * 1000 and used <= most <= used * 1.15, f"one after the other: {rows}")
+    expect(mark == "at most" and f"≤ {most}" in top, f"{rows} {top}")
+    rows, top = highs(6, "hungry", "--limit", "program=300000")
+    expect(rows[None][1] <= 300000 and rows[None][2] == "at most", f"a limit: {rows}")
+    rows, top = highs(6, "hungry", "--limit", "account:crowd@localhost=300000")
+    expect(rows["crowd"][1] <= 300000 and rows[None][1] <= 300000, f"an account's limit: {rows}")
+    rows, top = highs(0, "after")
+    expect(all(row[2] == "exact" for row in rows.values()), f"one thread: {rows}")
+    expect("≤" not in top, top)
+
+
+def room():
+    """A plan that is too small, and the default."""
+    lost, pool, top = run(200, "--threads", "50")
+    expect(lost["Performance_schema_thread_instances_lost"] == 151, f"{lost}")
+    expect(lost["Pfs_thread_bytes_lost"] == 151 * 1000, f"{lost}")
+    expect((pool["n"], pool["bytes"]) == (49, 49 * 1000), f"{pool}")
+    expect("151 threads not counted" in top and "--threads" in top, top)
+    lost, pool, top = run(5000)
+    expect(lost["Performance_schema_thread_instances_lost"] == 0, f"{lost}")
+    expect((pool["n"], pool["bytes"]) == (5000, 5000 * 1000), f"{pool}")
+    expect("not counted" not in top, top)
 
 
 def main():
-    """A plan that is too small, and the default."""
+    """One part, with a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o700)
         os.environ["PFS_MEM_DIR"] = folder
-        lost, pool, top = run(200, "--threads", "50")
-        expect(lost["Performance_schema_thread_instances_lost"] == 151, f"{lost}")
-        expect(lost["Pfs_thread_bytes_lost"] == 151 * 1000, f"{lost}")
-        expect((pool["n"], pool["bytes"]) == (49, 49 * 1000), f"{pool}")
-        expect("151 threads not counted" in top and "--threads" in top, top)
-        lost, pool, top = run(5000)
-        expect(lost["Performance_schema_thread_instances_lost"] == 0, f"{lost}")
-        expect((pool["n"], pool["bytes"]) == (5000, 5000 * 1000), f"{pool}")
-        expect("not counted" not in top, top)
+        {"room": room, "high": high}[PART]()
 
 
 main()

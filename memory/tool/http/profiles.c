@@ -227,6 +227,8 @@ static bool answer_count(const struct pfs_heap *heap, FILE *to)
 
 PFS_HTTP_MAKES(pfs_http_symbols)
 {
+	if (ask->body == NULL && !pfs_http_has_profile(box))
+		return fputs("num_symbols: 0\n", to) >= 0;
 	struct pfs_heap *heap = take(box, true, status, message);
 	bool fine = heap != NULL &&
 		    (ask->body == NULL ? answer_count(heap, to) : answer_all(ask, heap, to));
