@@ -106,6 +106,8 @@ struct pfs_books {
 	struct pfs_box box;
 	const struct pfs_rule *rule;
 	struct pfs_box_control *control; /* of the box */
+	struct pfs_box_switch *switches; /* of the box */
+	uint32_t switch_count;
 	uint32_t instruments_max;
 	_Atomic(uint32_t) instrument_count;
 	char *cells_base;    /* one line before the first cell, so line 0 is no cell */
@@ -209,6 +211,10 @@ struct pfs_cell *pfs_party_cell(struct pfs_books *self, struct pfs_party *party,
 PFS_COLD struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key);
 PFS_COLD struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread,
 						   pfs_memory_key key);
+
+/* Called by the thread, without the desk, when the control area has changed: INSTRUMENTED may have
+ * been set from outside. */
+PFS_COLD void pfs_thread_look(struct pfs_memory_thread *thread);
 
 /* Creates a cell like the given one; NULL: no memory (counted as lost). */
 struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *like);

@@ -132,17 +132,27 @@ void pfs_marks_move(struct pfs_books *self, struct pfs_cell *cell)
 	}
 }
 
-/* Saves the sum of the parts' high marks, including lives that ended since the last tick. */
+static uint64_t not_below_zero(uint64_t value)
+{
+	return pfs_mark_is_less(value, 0) ? 0 : value;
+}
+
+/* Saves the sum of the parts' high marks, including lives that ended since the last tick. What the
+ * party's own cell has in use, under other rules than exact, is in use in the next interval, too. */
 static void party_tick(struct pfs_books *self, struct pfs_party *party)
 {
 	for (uint32_t i = 0; i < self->instruments_max; i++) {
 		struct pfs_cell *cell = party->cells[i];
+		struct pfs_cell_sums sums = { 0, 0, 0, 0 };
+		if (cell != NULL)
+			sums = pfs_cell_read(cell);
 		for (uint32_t table = 0; cell != NULL && table < PFS_TABLES; table++) {
 			struct pfs_marks *marks = pfs_marks_of_party(self, cell, table);
 			raise(&marks->low_count, pfs_mark_get(&marks->high_count));
 			raise(&marks->low_bytes, pfs_mark_get(&marks->high_bytes));
-			pfs_mark_set(&marks->high_count, 0);
-			pfs_mark_set(&marks->high_bytes, 0);
+			pfs_mark_set(&marks->high_count, not_below_zero(sums.allocs - sums.frees));
+			pfs_mark_set(&marks->high_bytes,
+				     not_below_zero(sums.alloc_bytes - sums.free_bytes));
 		}
 	}
 }

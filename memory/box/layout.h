@@ -16,8 +16,8 @@
  * Read a record by the optimistic protocol of pfs_lock.h: glance, load the bytes, confirm.
  *
  * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS, PFS_BOX_MAPPERS and
- * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are,
- * written by readers alone.
+ * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES, PFS_BOX_ROW_BASES and
+ * PFS_BOX_SWITCHES are, written by readers alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
  *
@@ -63,6 +63,7 @@ enum pfs_box_kind {
 	PFS_BOX_MAPPERS,     /* struct pfs_box_mapper; the first without a name is the end */
 	PFS_BOX_OWNERS,      /* struct pfs_box_owner */
 	PFS_BOX_LIMITS,      /* struct pfs_box_limit; the first without a scope is the end */
+	PFS_BOX_SWITCHES,    /* struct pfs_box_switch, by the threads' numbers; readers' */
 	PFS_BOX_KINDS
 };
 
@@ -169,7 +170,8 @@ struct pfs_box_control {
 	_Atomic(uint32_t) profile_off;           /* bit 0: no samples are taken */
 	_Atomic(uint32_t) profile_lg; /* 1 to 62: as in the head; else the head's value */
 	_Atomic(uint32_t) walks;      /* walk reports requested so far */
-	_Atomic(uint32_t) spare[7];
+	_Atomic(uint32_t) switches;   /* not 0: PFS_BOX_SWITCHES has memory, and is to be read */
+	_Atomic(uint32_t) spare[6];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 	/* By number: a limit plus 1; 0: the limit in the owner's record applies. */
@@ -206,6 +208,11 @@ struct pfs_box_thread {
 	char name[24];
 };
 _Static_assert(sizeof(struct pfs_box_thread) == 64, "a line");
+
+/* INSTRUMENTED of a thread, as a reader set it. Any value is safe for the program. */
+struct pfs_box_switch {
+	_Atomic(uint64_t) value; /* thread_id * 2, plus 1 if it is on; of another life: not set */
+};
 
 /* An account, a user, or a host. */
 struct pfs_box_account {

@@ -242,6 +242,10 @@ bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message);
 /* pfs_limits_are_fine - is the text valid for PFS_MEM_LIMIT, and not empty? */
 bool pfs_limits_are_fine(const char *text);
 
+/* pfs_reader_instrument - switch the counting of a thread, by its number and id, on or off. */
+bool pfs_reader_instrument(struct pfs_reader *self, uint32_t number, uint64_t thread_id, bool on,
+			   struct pfs_message *message);
+
 /* pfs_reader_limit_account - override a limit of memory_limits; UINT64_MAX: no limit. */
 bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,
 			      struct pfs_message *message);

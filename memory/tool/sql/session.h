@@ -74,6 +74,8 @@ struct pfs_table {
 	 * each number has one. */
 	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
 	void (*value)(struct pfs_cursor *cursor, int column, sqlite3_context *context);
+	/* What names a row for update; NULL: its number plus 1. */
+	int64_t (*rowid)(const struct pfs_cursor *cursor);
 	/* NULL: the table is read-only. */
 	bool (*update)(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
 		       struct pfs_message *message);

@@ -76,7 +76,7 @@ class Report(Case):
         super().setUp()
         self.live = Live(self.folder)
         lives = [self.live.do("begin", name, user, host, "YES") for name, user, host in
-                 (("one", "al", "h1"), ("two", USER, "-"), ("three", "-", "-"))]
+                 (("one", "al", "h1"), ("two", USER, "h2"), ("three", "-", "-"))]
         for number, life in enumerate(lives):
             self.live.do("alloc", life, "memory/a/x", 100000 * (number + 1))
             self.live.do("tick")
