@@ -142,7 +142,7 @@ class Report(Case):
         first = page.data["tables"]["instruments"]["rows"][0]
         self.assertEqual(first[:5], ["memory/a/x", 600000, 600000, 3, 3])
         self.assertEqual({row[0] for row in page.data["tables"]["accounts"]["rows"]},
-                         {"al@h1", USER, "background"})
+                         {"al@h1", f"{USER}@h2", "background"})
         self.assertEqual(page.data["tables"]["users"]["rows"][0][:2], ["background", 305000])
         self.assertEqual(page.data["tables"]["instruments"]["rows"][0][5], 23)
         rest = page.cells.index("8 more")
