@@ -103,7 +103,8 @@ void pfs_memory_enable(struct pfs_books *memory, pfs_memory_key key, bool enable
 /*
  * pfs_memory_thread_begin - begin a life of the calling thread in the books.
  *
- * user, host: for whom it works; NULL: no one. instrumented false: its frees are counted, its
+ * user, host: for whom it works; both, or both NULL, name an account. A user without a host is a
+ * user alone, a host without a user a host alone. instrumented false: its frees are counted, its
  * allocations are not. Each life has its own THREAD_ID.
  *
  * Returns   the life; NULL: no memory, or threads_max lives exist (counted as lost). Every call
@@ -128,8 +129,8 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread);
  * pfs_memory_thread_account - set for whom a life works from here on, as when a connection logs in.
  * All that the life holds and has counted moves from its account to the new one. NULL: no one.
  *
- * Returns   true; false: the life is NULL or has no account, or there is no memory for the new one,
- *           and nothing has changed. Another life can then begin instead.
+ * Returns   true; false: the life is NULL, or there is no memory for the new account, and nothing
+ *           has changed. Another life can then begin instead.
  * Progress  blocking. Usage of the new account may exceed a limit, as by pfs_memory_claimed.
  */
 bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *user,

@@ -106,6 +106,8 @@ struct pfs_books {
 	struct pfs_box box;
 	const struct pfs_rule *rule;
 	struct pfs_box_control *control; /* of the box */
+	struct pfs_box_switch *switches; /* of the box */
+	uint32_t switch_count;
 	uint32_t instruments_max;
 	_Atomic(uint32_t) instrument_count;
 	char *cells_base;    /* one line before the first cell, so line 0 is no cell */
@@ -121,11 +123,13 @@ struct pfs_books {
 	void *parties[PFS_PARTY_KINDS]; /* trees (tsearch) by names */
 	struct pfs_party *lists[PFS_PARTY_KINDS];
 	struct pfs_party **by_reference[PFS_PARTY_KINDS]; /* [accounts_max + 1] */
+	uint32_t party_count;                             /* of all kinds */
 	void *instruments;                                /* a tree of struct pfs_named */
 	struct pfs_owner *owners; /* all owners of a memory trace, newest first */
 	struct pfs_memory_thread *threads;
 	uint64_t last_thread_id;
 	uint64_t private_bytes;
+	uint32_t cells_at_tick, ended_since_tick; /* cells of threads; lives. For marks */
 	struct pfs_config_of_books {
 		uint32_t tick_ms;
 		bool keep;
@@ -208,6 +212,10 @@ PFS_COLD struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_
 PFS_COLD struct pfs_cell *pfs_thread_cell_to_count(struct pfs_memory_thread *thread,
 						   pfs_memory_key key);
 
+/* Called by the thread, without the desk, when the control area has changed: INSTRUMENTED may have
+ * been set from outside. */
+PFS_COLD void pfs_thread_look(struct pfs_memory_thread *thread);
+
 /* Creates a cell like the given one; NULL: no memory (counted as lost). */
 struct pfs_cell *pfs_cell_new(struct pfs_books *self, const struct pfs_cell *like);
 
@@ -243,6 +251,9 @@ PFS_COLD void pfs_marks_look(struct pfs_books *self, struct pfs_cell *cell, uint
 /* At a tick: updates the estimates of all parties. Under the desk. */
 void pfs_marks_tick(struct pfs_books *self);
 
+/* A life has ended: a tick of the estimates, if many have since the last one. Under the desk. */
+void pfs_marks_life_ended(struct pfs_books *self);
+
 /* ---- limits ---- */
 
 /* Creates the limits that always exist, none of them set. False: no memory. */
@@ -266,6 +277,9 @@ void pfs_limits_drop(struct pfs_memory_thread *thread);
 
 /* Reserves bytes for the next allocation, whatever the limits. */
 void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
+
+/* What a life has in use has moved to other rooms, whatever their limits. Under the lock. */
+void pfs_limits_moved(struct pfs_books *self);
 
 /* In a forked child: drops the reservations of the parent's other threads. */
 void pfs_limits_child(struct pfs_books *self);

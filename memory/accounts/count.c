@@ -5,6 +5,9 @@
 
 static bool is_enabled(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
+	/* relaxed: the generation brings it. */
+	if (pfs_load_relaxed(&thread->memory->control->switches) != 0)
+		pfs_thread_look(thread);
 	/* relaxed: a switch; the block may come before or after it. */
 	return key != 0 && thread->is_instrumented &&
 	       (pfs_load_relaxed(&thread->memory->control->enabled[key - 1]) & 1) != 0;

@@ -46,3 +46,21 @@ struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_ke
 	pfs_desk_close(self);
 	return cell;
 }
+
+void pfs_thread_look(struct pfs_memory_thread *thread)
+{
+	struct pfs_books *self = thread->memory;
+	if (thread->reference > self->switch_count)
+		return;
+	/* relaxed: a switch; this look sees it, or the next. */
+	uint64_t value = pfs_load_relaxed(&self->switches[thread->reference - 1].value);
+	bool is_on = (value & 1) != 0;
+	if (value >> 1 != thread->record->thread_id || is_on == thread->is_instrumented)
+		return;
+	struct pfs_box_thread record = *thread->record;
+	thread->is_instrumented = is_on;
+	record.is_instrumented = is_on;
+	pfs_desk_open(self);
+	pfs_bytes_store(thread->record, &record, sizeof(record));
+	pfs_desk_close(self);
+}

@@ -49,6 +49,16 @@ static uint32_t scope_of(const struct pfs_books *self, uint32_t number)
 	return pfs_load_relaxed(&self->limits[number].scope); /* relaxed: under the lock */
 }
 
+/* Usage may have come up to this limit, or to one that is in force now. */
+static void raise_held(struct pfs_books *self, uint32_t number, uint64_t bytes)
+{
+	_Atomic(uint64_t) *held = &self->limits[number].held;
+	uint64_t before = pfs_load_relaxed(held); /* relaxed: under the lock */
+	if (before != 0 && bytes >= before)
+		/* relaxed: as above */
+		pfs_store_relaxed(held, bytes >= UINT64_MAX - 1 ? 0 : bytes + 1);
+}
+
 /* ---- the limits of a thread ---- */
 
 static bool is_name(const char *one, uint32_t has_other, const char *other)
@@ -128,6 +138,8 @@ void pfs_limits_look(struct pfs_memory_thread *thread, uint32_t generation)
 	}
 	pfs_mutex_lock(&self->limits_lock);
 	add(thread, 0, 0 - thread->reserved);
+	for (uint32_t i = 0; i < PFS_BOX_LIMITS_MAX && scope_of(self, i) != 0; i++)
+		raise_held(self, i, bytes_of(self, i));
 	thread->is_limited = false;
 	set_limit(thread, PFS_LIMITED_PROGRAM, is_limit(self, PFS_SCOPE_PROGRAM - 1));
 	set_limit(thread, PFS_LIMITED_THREAD,
@@ -297,7 +309,18 @@ void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes)
 		return;
 	pfs_mutex_lock(&thread->memory->limits_lock);
 	reserve(thread, bytes);
+	/* Nobody asked for room. */
+	for (uint32_t what = 0; what < PFS_LIMITED; what++)
+		if (thread->limits[what] != 0)
+			raise_held(thread->memory, thread->limits[what] - 1, UINT64_MAX);
 	pfs_mutex_unlock(&thread->memory->limits_lock);
+}
+
+void pfs_limits_moved(struct pfs_books *self)
+{
+	for (uint32_t i = PFS_SCOPE_EACH_ACCOUNT - 1;
+	     self->limits != NULL && i < PFS_BOX_LIMITS_MAX && scope_of(self, i) != 0; i++)
+		raise_held(self, i, UINT64_MAX);
 }
 
 void pfs_limits_drop(struct pfs_memory_thread *thread)

@@ -81,6 +81,9 @@ static enum pfs_status set(struct pfs_books *self, const struct pfs_limit_text *
 	pfs_mutex_lock(&self->limits_lock);
 	uint32_t number = find_or_make(self, limit);
 	if (number < PFS_BOX_LIMITS_MAX) {
+		/* Nothing is in use before the first life. relaxed: under the lock. */
+		if (self->last_thread_id == 0 && limit->bytes < UINT64_MAX - 1)
+			pfs_store_relaxed(&self->limits[number].held, limit->bytes + 1);
 		/* relaxed, twice: switches; the announcement makes all owners look. */
 		pfs_store_relaxed(&self->limits[number].bytes, limit->bytes);
 		pfs_store_relaxed(&self->control->limits[number], 0); /* relaxed: as above */

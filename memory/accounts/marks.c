@@ -11,6 +11,10 @@
  * parts' marks. The high mark of an ended life is added to its account's cell. A tick saves the
  * estimate so far and clears these sums, so that consecutive lives do not add up forever. Between
  * two ticks all marks may have been reached at the same moment, so the estimate is never too low.
+ *
+ * An ended life's cell only loses blocks. So after a tick its marks above the thread's table fall to
+ * what it had in use before the tick began: later moments have no more, and earlier ones are in the
+ * saved estimate. Lives that end quickly tick by themselves, so few of them count as simultaneous.
  */
 #include "marks.h"
 
@@ -128,18 +132,51 @@ void pfs_marks_move(struct pfs_books *self, struct pfs_cell *cell)
 	}
 }
 
-/* Saves the sum of the parts' high marks, including lives that ended since the last tick. */
+static uint64_t not_below_zero(uint64_t value)
+{
+	return pfs_mark_is_less(value, 0) ? 0 : value;
+}
+
+/* Saves the sum of the parts' high marks, including lives that ended since the last tick. What the
+ * party's own cell has in use, under other rules than exact, is in use in the next interval, too. */
 static void party_tick(struct pfs_books *self, struct pfs_party *party)
 {
 	for (uint32_t i = 0; i < self->instruments_max; i++) {
 		struct pfs_cell *cell = party->cells[i];
+		struct pfs_cell_sums sums = { 0, 0, 0, 0 };
+		if (cell != NULL)
+			sums = pfs_cell_read(cell);
 		for (uint32_t table = 0; cell != NULL && table < PFS_TABLES; table++) {
 			struct pfs_marks *marks = pfs_marks_of_party(self, cell, table);
 			raise(&marks->low_count, pfs_mark_get(&marks->high_count));
 			raise(&marks->low_bytes, pfs_mark_get(&marks->high_bytes));
-			pfs_mark_set(&marks->high_count, 0);
-			pfs_mark_set(&marks->high_bytes, 0);
+			pfs_mark_set(&marks->high_count, not_below_zero(sums.allocs - sums.frees));
+			pfs_mark_set(&marks->high_bytes,
+				     not_below_zero(sums.alloc_bytes - sums.free_bytes));
 		}
+	}
+}
+
+/* The traps of an ended life are unused: they keep what is in use now. */
+static void note_ended(struct pfs_books *self, struct pfs_cell *cell)
+{
+	(void)self;
+	struct pfs_cell_sums sums = pfs_cell_read(cell);
+	pfs_mark_set(&cell->trap_count, sums.allocs - sums.frees);
+	pfs_mark_set(&cell->trap_bytes, sums.alloc_bytes - sums.free_bytes);
+}
+
+static void lower_ended(struct pfs_books *self, struct pfs_cell *cell)
+{
+	(void)self;
+	for (uint32_t table = PFS_TABLE_THREAD + 1; table < PFS_TABLES; table++) {
+		struct pfs_marks *marks = &cell->marks[table];
+		if (pfs_mark_is_less(pfs_mark_get(&cell->trap_count),
+				     pfs_mark_get(&marks->high_count)))
+			pfs_mark_set(&marks->high_count, pfs_mark_get(&cell->trap_count));
+		if (pfs_mark_is_less(pfs_mark_get(&cell->trap_bytes),
+				     pfs_mark_get(&marks->high_bytes)))
+			pfs_mark_set(&marks->high_bytes, pfs_mark_get(&cell->trap_bytes));
 	}
 }
 
@@ -163,17 +200,46 @@ static void each_party(struct pfs_books *self,
 	visit(self, self->global);
 }
 
-/* Inside moves_begin and _end: meanwhile threads' marks count twice, and estimates are too high. */
-void pfs_marks_tick(struct pfs_books *self)
+/* Visits the cells of threads: those of all lives, or of ended ones. Returns how many there are. */
+static uint32_t each_cell(struct pfs_books *self, bool only_ended,
+			  void (*visit)(struct pfs_books *self, struct pfs_cell *cell))
 {
 	struct pfs_walk walk;
 	struct pfs_cell *cell;
-	each_party(self, pfs_moves_begin);
+	uint32_t count = 0;
 	pfs_walk_begin(&walk, self->shelves[PFS_SHELF_CELLS].handle, PFS_WALK_LIVE);
-	while ((cell = pfs_walk_next(&walk)) != NULL)
-		if (cell->level == PFS_CELL_OF_THREAD)
-			add_live(self, cell);
+	while ((cell = pfs_walk_next(&walk)) != NULL) {
+		if (cell->level != PFS_CELL_OF_THREAD)
+			continue;
+		count++;
+		/* relaxed: lives end under the desk. */
+		if (!only_ended || pfs_load_relaxed(&cell->owner) == 0)
+			visit(self, cell);
+	}
 	pfs_walk_end(&walk);
+	return count;
+}
+
+/* Inside moves_begin and _end: meanwhile threads' marks count twice, and estimates are too high.
+ * What ended lives have is read before any mark is, so it covers each moment that the saved
+ * estimate does not. */
+void pfs_marks_tick(struct pfs_books *self)
+{
+	each_party(self, pfs_moves_begin);
+	(void)each_cell(self, true, note_ended);
+	self->cells_at_tick = each_cell(self, false, add_live);
 	each_party(self, party_tick);
+	(void)each_cell(self, true, lower_ended);
+	self->ended_since_tick = 0;
 	each_party(self, pfs_moves_end);
+}
+
+/* A tick costs a look at each cell, and at the instruments of each party; so a life pays for a part
+ * of that. */
+void pfs_marks_life_ended(struct pfs_books *self)
+{
+	uint32_t of_parties = (self->party_count + 1) * (self->instruments_max / 32 + 1);
+	uint32_t looks = self->cells_at_tick + of_parties;
+	if (++self->ended_since_tick > 16 + looks / 16)
+		pfs_marks_tick(self);
 }

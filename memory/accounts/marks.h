@@ -37,6 +37,9 @@ void pfs_marks_begin(struct pfs_books *self, struct pfs_cell *cell);
 /* Adds a cell's high marks to a party's, for all tables. */
 void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from);
 
+/* Adds to a party's high marks what was moved to its cell and is in use. */
+void pfs_marks_reach(struct pfs_books *self, struct pfs_cell *to, uint64_t count, uint64_t bytes);
+
 /* The owner's cell moves to another account, of which it was no part before. Under the desk. */
 void pfs_marks_move(struct pfs_books *self, struct pfs_cell *cell);
 

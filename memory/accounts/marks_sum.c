@@ -39,6 +39,15 @@ struct pfs_marks *pfs_marks_of_party(struct pfs_books *self, struct pfs_cell *ce
 	return marks;
 }
 
+void pfs_marks_reach(struct pfs_books *self, struct pfs_cell *to, uint64_t count, uint64_t bytes)
+{
+	for (uint32_t table = 0; table < PFS_TABLES; table++) {
+		struct pfs_marks *marks = pfs_marks_of_party(self, to, table);
+		pfs_mark_set(&marks->high_count, pfs_mark_get(&marks->high_count) + count);
+		pfs_mark_set(&marks->high_bytes, pfs_mark_get(&marks->high_bytes) + bytes);
+	}
+}
+
 void pfs_marks_add(struct pfs_books *self, struct pfs_cell *to, struct pfs_cell *from)
 {
 	for (uint32_t table = 0; table < PFS_TABLES; table++) {

@@ -94,6 +94,7 @@ static struct pfs_party *find_or_make(struct pfs_books *self, const struct pfs_p
 		free(party);
 		return NULL;
 	}
+	self->party_count++;
 	party->next = self->lists[kind];
 	self->lists[kind] = party;
 	self->by_reference[kind][party->reference] = party;
@@ -147,6 +148,7 @@ static void hand_on(struct pfs_books *self, struct pfs_party *party)
 static void party_end(struct pfs_books *self, struct pfs_party *party)
 {
 	hand_on(self, party);
+	self->party_count--;
 	(void)tdelete(party, &self->parties[party->level - PFS_CELL_OF_ACCOUNT], compare_parties);
 	hold(party->above_user, UINT32_MAX);
 	hold(party->above_host, UINT32_MAX);

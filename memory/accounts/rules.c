@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "count.h"
+#include "marks.h"
 
 /* ---- exact ---- */
 
@@ -136,6 +137,7 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 	if (global != NULL) {
 		pfs_cell_add_own(&global->allocs, net.allocs);
 		pfs_cell_add_own(&global->alloc_bytes, net.alloc_bytes);
+		pfs_marks_reach(memory, global, net.allocs, net.alloc_bytes);
 	}
 	pfs_cell_fold(memory, cell);
 }

@@ -6,6 +6,9 @@
 
 #include "memory/accounts/books.h"
 
+/* Finds or creates the account of a new life, or else its user and its host. Under the desk. */
+void pfs_life_find(struct pfs_memory_thread *thread, const char *user, const char *host);
+
 /* Ends a thread's life, under the desk; the caller frees the thread. */
 void pfs_life_end(struct pfs_memory_thread *thread);
 

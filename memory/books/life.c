@@ -15,20 +15,25 @@ static size_t thread_bytes(const struct pfs_books *self)
 	       2 * (self->instruments_max + 1) * sizeof(struct pfs_cell *);
 }
 
-/* Finds the thread's account, or else its user and its host, if they exist. */
-static void find_parents(struct pfs_memory_thread *thread, const char *user, const char *host)
+/* Finds the thread's account, or else its user and its host, if they exist. A user without a host,
+ * or a host without a user, is no account. */
+void pfs_life_find(struct pfs_memory_thread *thread, const char *user, const char *host)
 {
 	struct pfs_books *self = thread->memory;
-	thread->account = pfs_party_of(self, PFS_CELL_OF_ACCOUNT, user, host);
+	bool is_account = (user == NULL) == (host == NULL);
+	if (is_account)
+		thread->account = pfs_party_of(self, PFS_CELL_OF_ACCOUNT, user, host);
 	if (thread->account != NULL) {
 		thread->user = thread->account->above_user;
 		thread->host = thread->account->above_host;
 		return;
 	}
-	thread->user = pfs_party_of(self, PFS_CELL_OF_USER, user, NULL);
+	if (user != NULL || is_account)
+		thread->user = pfs_party_of(self, PFS_CELL_OF_USER, user, NULL);
 	if (thread->user != NULL)
 		thread->user->lives++; /* do not purge it to create the host */
-	thread->host = pfs_party_of(self, PFS_CELL_OF_HOST, NULL, host);
+	if (host != NULL || is_account)
+		thread->host = pfs_party_of(self, PFS_CELL_OF_HOST, NULL, host);
 	if (thread->user != NULL)
 		thread->user->lives--;
 }
@@ -135,7 +140,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 	thread->all_cells = &thread->cells[memory->instruments_max + 1];
 	thread->is_instrumented = instrumented;
 	pfs_desk_open(memory);
-	find_parents(thread, user, host);
+	pfs_life_find(thread, user, host);
 	bool is_there = write_record(thread, name);
 	if (is_there) {
 		pfs_life_connect(thread, 1);
@@ -171,6 +176,7 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread)
 	struct pfs_books *memory = thread->memory;
 	pfs_desk_open(memory);
 	pfs_life_end(thread);
+	pfs_marks_life_ended(memory);
 	pfs_desk_close(memory);
 	free(thread);
 }

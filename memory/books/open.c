@@ -106,6 +106,8 @@ static void in_child(void)
 			abort();
 		}
 		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
+		/* The region has no memory here. relaxed: one thread. */
+		pfs_store_relaxed(&self->control->switches, 0);
 		self->settle = settle;
 		self->fork_pid = (uint32_t)getpid();
 		number_lives(self);
@@ -218,7 +220,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
-#define WANTS 16u
+#define WANTS 17u
 
 /* Regions without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
@@ -251,6 +253,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		{ PFS_BOX_OWNERS, sizeof(struct pfs_box_owner),
 		  at_least_one(config->trace_owners_max), 16 },
 		{ PFS_BOX_LIMITS, sizeof(struct pfs_box_limit), PFS_BOX_LIMITS_MAX, 0 },
+		{ PFS_BOX_SWITCHES, sizeof(struct pfs_box_switch), config->threads_max, 0 },
 	};
 	for (uint32_t i = 0; i < WANTS; i++)
 		if (each[i].records != 0)
@@ -352,6 +355,10 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	const struct pfs_box_region *cells = self->shelves[PFS_SHELF_CELLS].region;
 	self->rule = pfs_rule_find(config->rule);
 	self->control = self->box.control;
+	/* NOLINTNEXTLINE: a region of the box */
+	self->switches = (void *)(self->box.base +
+				  pfs_box_region_of(&self->box, PFS_BOX_SWITCHES)->offset);
+	self->switch_count = config->threads_max;
 	self->instruments_max = config->instruments_max;
 	self->cells_base = self->box.base + cells->offset - PFS_LINE;
 	self->cell_lines = (uint32_t)(cells->bytes / PFS_LINE);

@@ -16,8 +16,8 @@
  * Read a record by the optimistic protocol of pfs_lock.h: glance, load the bytes, confirm.
  *
  * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS, PFS_BOX_MAPPERS and
- * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES and PFS_BOX_ROW_BASES are,
- * written by readers alone.
+ * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES, PFS_BOX_ROW_BASES and
+ * PFS_BOX_SWITCHES are, written by readers alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
  *
@@ -63,6 +63,7 @@ enum pfs_box_kind {
 	PFS_BOX_MAPPERS,     /* struct pfs_box_mapper; the first without a name is the end */
 	PFS_BOX_OWNERS,      /* struct pfs_box_owner */
 	PFS_BOX_LIMITS,      /* struct pfs_box_limit; the first without a scope is the end */
+	PFS_BOX_SWITCHES,    /* struct pfs_box_switch, by the threads' numbers; readers' */
 	PFS_BOX_KINDS
 };
 
@@ -96,7 +97,7 @@ struct pfs_box_region {
 
 enum pfs_box_lost {
 	PFS_LOST_INSTRUMENTS, /* names without a record; memory_classes_lost */
-	PFS_LOST_THREADS,
+	PFS_LOST_THREADS,     /* lives without a record, which are not counted */
 	PFS_LOST_ACCOUNTS,
 	PFS_LOST_USERS,
 	PFS_LOST_HOSTS,
@@ -109,6 +110,7 @@ enum pfs_box_lost {
 	PFS_LOST_MODULES,  /* mapped files without a record */
 	PFS_LOST_MAPPED,   /* ranges of the program's own mappings that did not fit */
 	PFS_LOST_SAMPLE_BYTES, /* that the samples of PFS_LOST_SAMPLES stand for */
+	PFS_LOST_THREAD_BYTES, /* allocated by lives without a record, in all */
 	PFS_LOSTS
 };
 
@@ -169,7 +171,8 @@ struct pfs_box_control {
 	_Atomic(uint32_t) profile_off;           /* bit 0: no samples are taken */
 	_Atomic(uint32_t) profile_lg; /* 1 to 62: as in the head; else the head's value */
 	_Atomic(uint32_t) walks;      /* walk reports requested so far */
-	_Atomic(uint32_t) spare[7];
+	_Atomic(uint32_t) switches;   /* not 0: PFS_BOX_SWITCHES has memory, and is to be read */
+	_Atomic(uint32_t) spare[6];
 	_Atomic(uint8_t) enabled[PFS_BOX_INSTRUMENTS_MAX]; /* by number; bit 0 */
 	_Atomic(uint64_t) truncate_realtime_ns[PFS_TABLES];
 	/* By number: a limit plus 1; 0: the limit in the owner's record applies. */
@@ -206,6 +209,11 @@ struct pfs_box_thread {
 	char name[24];
 };
 _Static_assert(sizeof(struct pfs_box_thread) == 64, "a line");
+
+/* INSTRUMENTED of a thread, as a reader set it. Any value is safe for the program. */
+struct pfs_box_switch {
+	_Atomic(uint64_t) value; /* thread_id * 2, plus 1 if it is on; of another life: not set */
+};
 
 /* An account, a user, or a host. */
 struct pfs_box_account {
@@ -249,7 +257,9 @@ enum pfs_cell_level {
  * and in the global one, marks[t].high_* is the sum of the high marks of the cells that were added
  * to it since the last tick, and marks[t].low_* is the highest estimate up to that tick:
  *	its HIGH = max(low_*, high_* + sum of the high marks of the remaining cells)
- * and the rows above sum these. The low mark of a cell that was added to another is 0.
+ * and the rows above sum these. The low mark of a cell that was added to another is 0. In the cell
+ * of an ended life, marks[t].high_* above the thread's table are what was in use at the last tick,
+ * because such a cell only loses blocks.
  * If epochs[t] differs from control.truncates[t], the cell has not changed its marks since that
  * TRUNCATE: the marks of a thread's cell are then those in PFS_BOX_CELL_BASES, all others are 0. If
  * they are equal, the high mark of a thread's cell is at least the value in PFS_BOX_CELL_BASES,
@@ -389,7 +399,7 @@ struct pfs_box_limit {
 	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
 	_Atomic(uint32_t) scope;           /* 0: no limit */
 	uint32_t has_user, has_host;       /* 0: NULL */
-	uint64_t spare;
+	_Atomic(uint64_t) held; /* bytes in use never exceeded held - 1; 0: no such bound */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];
 };

@@ -124,6 +124,7 @@ struct pfs_seen_account {
 struct pfs_seen_limit {
 	uint32_t number, scope; /* enum pfs_box_scope */
 	uint64_t limit_bytes;   /* UINT64_MAX: none */
+	uint64_t held_bytes;    /* usage never exceeded it; UINT64_MAX: not known */
 	uint64_t refused;
 	uint64_t last_bytes, last_thread_id;
 	uint64_t last_realtime_ns; /* 0: nothing was refused yet */
@@ -151,6 +152,8 @@ struct pfs_row {
 	int64_t count_alloc, count_free, bytes_alloc, bytes_free;
 	int64_t low_count, current_count, high_count;
 	int64_t low_bytes, current_bytes, high_bytes;
+	/* HIGH was reached; else it is an upper bound. */
+	bool is_high_count_exact, is_high_bytes_exact;
 };
 
 struct pfs_snapshot_rows; /* inside */
@@ -243,6 +246,10 @@ bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message);
 
 /* pfs_limits_are_fine - is the text valid for PFS_MEM_LIMIT, and not empty? */
 bool pfs_limits_are_fine(const char *text);
+
+/* pfs_reader_instrument - switch the counting of a thread, by its number and id, on or off. */
+bool pfs_reader_instrument(struct pfs_reader *self, uint32_t number, uint64_t thread_id, bool on,
+			   struct pfs_message *message);
 
 /* pfs_reader_limit_account - override a limit of memory_limits; UINT64_MAX: no limit. */
 bool pfs_reader_limit_account(struct pfs_reader *self, uint32_t number, uint64_t limit_bytes,

@@ -180,6 +180,7 @@ struct pfs_reader_group {
 	int64_t allocs, frees, alloc_bytes, free_bytes;
 	int64_t base_count, base_bytes;
 	struct pfs_seen_marks marks;
+	int64_t reached_count, reached_bytes; /* the largest value that is known to have been */
 };
 
 /* Rows by who and instrument: a hash table of indices. */

@@ -102,6 +102,7 @@ static void take_limit(const struct pfs_reader *reader, struct pfs_snapshot *sna
 		.scope = PFS_PLAIN(uint32_t, entry->scope),
 		.limit_bytes = limit_of(&pfs_reader_control(reader)->limits[number],
 					PFS_PLAIN(uint64_t, entry->bytes), UINT64_MAX - 1),
+		.held_bytes = PFS_PLAIN(uint64_t, entry->held) - 1,
 		.refused = PFS_PLAIN(uint64_t, entry->refused),
 		.last_bytes = PFS_PLAIN(uint64_t, entry->last_bytes),
 		.last_thread_id = PFS_PLAIN(uint64_t, entry->last_thread_id),

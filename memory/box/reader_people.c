@@ -37,11 +37,23 @@ static bool take_instrument(void *taking, uint64_t number, uint32_t word, const 
 	return true;
 }
 
+/* As a reader has set it; the program's record follows with the thread's next allocation. */
+static bool is_instrumented(const struct pfs_taking *take, uint64_t number,
+			    const struct pfs_box_thread *record)
+{
+	uint64_t value = 0;
+	bool is_there = number < take->reader->regions[PFS_BOX_SWITCHES].bytes / sizeof(value);
+	/* relaxed: a switch; without it the region may have no memory. */
+	if (is_there && pfs_load_relaxed(&pfs_reader_control(take->reader)->switches) != 0)
+		pfs_reader_array(take->reader, PFS_BOX_SWITCHES, number * sizeof(value), &value,
+				 sizeof(value));
+	return value >> 1 == record->thread_id ? (value & 1) != 0 : record->is_instrumented != 0;
+}
+
 static bool take_thread(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct pfs_seen_thread *seen = to;
 	const struct pfs_box_thread *record = from;
-	(void)taking;
 	*seen = (struct pfs_seen_thread){
 		.number = (uint32_t)number,
 		.word = word,
@@ -51,7 +63,7 @@ static bool take_thread(void *taking, uint64_t number, uint32_t word, const void
 		.os_tid = record->os_tid,
 		.thread_id = record->thread_id,
 		.begun_realtime_ns = record->begun_realtime_ns,
-		.is_instrumented = record->is_instrumented != 0,
+		.is_instrumented = is_instrumented(taking, number, record),
 	};
 	pfs_take_text(seen->name, record->name, sizeof(seen->name));
 	return true;

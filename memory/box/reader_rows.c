@@ -4,6 +4,9 @@
  * The high mark of an account's row is max(low_*, high_* + the high marks of its threads' cells),
  * with low_* and high_* of its own cell (layout.h). For users, hosts and global it is the same over
  * their own cell and the threads without an account, plus the accounts' high marks.
+ *
+ * So it is an upper bound. A limit that was in force all the time lowers it. It is exact if it is
+ * the high mark of one part, or the current value: these were reached.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -130,11 +133,14 @@ static void add_thread_cell(struct pfs_reader_group *group, const struct pfs_see
 	struct pfs_seen_marks marks = marks_of_thread(cell, table);
 	add_cell_sums(group, cell);
 	add_marks(&group->marks, &marks);
+	group->reached_count = marks.high_count;
+	group->reached_bytes = marks.high_bytes;
 }
 
 /* Marks of a row above the threads: the sum of those below, and those of its own cell. */
 struct party {
 	struct pfs_seen_marks below, own;
+	int64_t reached_count, reached_bytes; /* by one part */
 };
 
 /* Each row has at most one such cell; in a damaged box the last one counts. The high mark is at
@@ -155,6 +161,8 @@ static void add_marks_below(struct party *party, const struct pfs_seen_cell *cel
 {
 	struct pfs_seen_marks marks = marks_of_thread(cell, table);
 	add_marks(&party->below, &marks);
+	party->reached_count = pfs_larger(party->reached_count, marks.high_count);
+	party->reached_bytes = pfs_larger(party->reached_bytes, marks.high_bytes);
 }
 
 static struct pfs_seen_marks marks_of_party(const struct party *party)
@@ -165,6 +173,56 @@ static struct pfs_seen_marks marks_of_party(const struct party *party)
 	marks.high_count = pfs_larger(marks.high_count, party->own.low_count);
 	marks.high_bytes = pfs_larger(marks.high_bytes, party->own.low_bytes);
 	return marks;
+}
+
+static void set_marks(struct pfs_reader_group *group, const struct party *party)
+{
+	group->marks = marks_of_party(party);
+	group->reached_count = party->reached_count;
+	group->reached_bytes = party->reached_bytes;
+}
+
+/* ---- limits ---- */
+
+static bool is_limit_of(const struct pfs_seen_limit *limit, const struct pfs_seen_account *party,
+			bool has_host)
+{
+	return limit->has_user == party->has_user &&
+	       (!limit->has_user || strcmp(limit->user, party->user_name) == 0) &&
+	       (!has_host || (limit->has_host == party->has_host &&
+			      (!limit->has_host || strcmp(limit->host, party->host_name) == 0)));
+}
+
+/* What a party's own limit, or else the one of its kind, has held. UINT64_MAX: not known. */
+static uint64_t held_of_party(const struct pfs_snapshot *snapshot,
+			      const struct pfs_seen_account *party, bool is_account)
+{
+	const uint32_t own = is_account ? PFS_SCOPE_ACCOUNT : PFS_SCOPE_USER;
+	const uint32_t each = is_account ? PFS_SCOPE_EACH_ACCOUNT : PFS_SCOPE_EACH_USER;
+	uint64_t held = UINT64_MAX;
+	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
+		const struct pfs_seen_limit *limit = &snapshot->limits[i];
+		if (limit->scope == own && is_limit_of(limit, party, is_account))
+			return limit->held_bytes;
+		if (limit->scope == each)
+			held = limit->held_bytes;
+	}
+	return held;
+}
+
+/* Bytes in use of a row never exceeded this. INT64_MAX: not known. */
+static int64_t held_bytes(const struct pfs_snapshot *snapshot, int table, uint32_t who)
+{
+	uint64_t held = UINT64_MAX, whole = UINT64_MAX;
+	if (table == PFS_TABLE_ACCOUNT)
+		held = held_of_party(snapshot, &snapshot->accounts[who], true);
+	else if (table == PFS_TABLE_USER)
+		held = held_of_party(snapshot, &snapshot->users[who], false);
+	for (uint32_t i = 0; i < snapshot->limit_count; i++)
+		if (snapshot->limits[i].scope == PFS_SCOPE_PROGRAM)
+			whole = snapshot->limits[i].held_bytes;
+	held = held < whole ? held : whole;
+	return held < INT64_MAX ? (int64_t)held : INT64_MAX;
 }
 
 /* ---- tables ---- */
@@ -209,7 +267,7 @@ static void sort_cells(struct making *self)
 			self->others[self->other_count++] = (uint32_t)i;
 	}
 	for (uint64_t i = 0; i < accounts->count; i++)
-		accounts->group[i].marks = marks_of_party(&self->accounts[i][PFS_TABLE_ACCOUNT]);
+		set_marks(&accounts->group[i], &self->accounts[i][PFS_TABLE_ACCOUNT]);
 }
 
 static uint32_t who_of_cell(const struct pfs_seen_cell *cell, int table)
@@ -252,7 +310,7 @@ static void add_cells_above(const struct making *self, int table, struct party *
 			add_own_marks(party, cell, table);
 	}
 	for (uint64_t i = 0; i < groups->count; i++)
-		groups->group[i].marks = marks_of_party(&parties[i]);
+		set_marks(&groups->group[i], &parties[i]);
 }
 
 static void add_accounts_above(const struct making *self, int table)
@@ -266,7 +324,13 @@ static void add_accounts_above(const struct making *self, int table)
 		if (who == PFS_NONE)
 			continue;
 		struct pfs_reader_group *to = pfs_groups_have(groups, who, from->instrument);
-		struct pfs_seen_marks marks = marks_of_party(&self->accounts[i][table]);
+		const struct party *party = &self->accounts[i][table];
+		struct pfs_seen_marks marks = marks_of_party(party);
+		int64_t held = held_bytes(snapshot, PFS_TABLE_ACCOUNT, from->who);
+		marks.high_bytes = smaller(marks.high_bytes,
+					   pfs_larger(held, party->reached_bytes));
+		to->reached_count = pfs_larger(to->reached_count, party->reached_count);
+		to->reached_bytes = pfs_larger(to->reached_bytes, party->reached_bytes);
 		pfs_raise_by(&to->allocs, from->allocs);
 		pfs_raise_by(&to->frees, from->frees);
 		pfs_raise_by(&to->alloc_bytes, from->alloc_bytes);
@@ -305,6 +369,19 @@ static bool make_tables(struct making *self)
 	sort_cells(self);
 	return make_above(self, PFS_TABLE_USER) && make_above(self, PFS_TABLE_HOST) &&
 	       make_above(self, PFS_TABLE_GLOBAL);
+}
+
+/* ---- bounds ---- */
+
+static void apply_limits(const struct pfs_snapshot *snapshot, int table)
+{
+	struct pfs_groups *groups = &snapshot->rows->tables[table];
+	for (uint64_t i = 0; table != PFS_TABLE_THREAD && i < groups->count; i++) {
+		struct pfs_reader_group *group = &groups->group[i];
+		int64_t held = held_bytes(snapshot, table, group->who);
+		group->marks.high_bytes = smaller(group->marks.high_bytes,
+						  pfs_larger(held, group->reached_bytes));
+	}
 }
 
 /* ---- bases ---- */
@@ -363,8 +440,10 @@ bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot)
 	bool fine = make_tables(&making);
 	free(making.accounts);
 	free(making.others);
-	for (int t = 0; fine && t < PFS_TABLES; t++)
+	for (int t = 0; fine && t < PFS_TABLES; t++) {
+		apply_limits(snapshot, t);
 		set_bases(self, snapshot, (enum pfs_box_table)t);
+	}
 	return fine;
 }
 
@@ -401,6 +480,19 @@ static void fill(struct pfs_row *row, const struct pfs_reader_group *group)
 	row->low_bytes = smaller(group->marks.low_bytes, row->current_bytes);
 	row->high_count = pfs_larger(group->marks.high_count, row->current_count);
 	row->high_bytes = pfs_larger(group->marks.high_bytes, row->current_bytes);
+	row->is_high_count_exact = row->high_count <= group->reached_count ||
+				   row->high_count == row->current_count;
+	row->is_high_bytes_exact = row->high_bytes <= group->reached_bytes ||
+				   row->high_bytes == row->current_bytes;
+}
+
+/* Under another rule parts may be below zero, so none is a bound of the sum. */
+static void doubt(struct pfs_row *row, const char *rule)
+{
+	if (row->table == PFS_TABLE_THREAD || strcmp(rule, "exact") == 0)
+		return;
+	row->is_high_count_exact = false;
+	row->is_high_bytes_exact = false;
 }
 
 bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table table, uint64_t i,
@@ -412,9 +504,11 @@ bool pfs_snapshot_row(const struct pfs_snapshot *snapshot, enum pfs_box_table ta
 	row->table = table;
 	row->who = (uint32_t)(i / snapshot->instrument_count);
 	row->instrument = (uint32_t)(i % snapshot->instrument_count);
+	row->is_high_count_exact = row->is_high_bytes_exact = true;
 	const struct pfs_reader_group *group = pfs_groups_find(&snapshot->rows->tables[table],
 							       row->who, row->instrument);
 	if (group != NULL)
 		fill(row, group);
+	doubt(row, snapshot->info.rule);
 	return true;
 }

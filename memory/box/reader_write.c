@@ -96,6 +96,40 @@ bool pfs_reader_enable(struct pfs_reader *self, uint32_t number, bool enabled,
 	return true;
 }
 
+/* The program reads the region once `switches` is set, so all of it has memory before that. */
+static bool write_switch(const struct writer *writer, uint32_t number, uint64_t value)
+{
+	const struct pfs_box_region *region = &writer->reader->regions[PFS_BOX_SWITCHES];
+	int error = posix_fallocate(writer->file, (off_t)region->offset, (off_t)region->bytes);
+	errno = error;
+	return error == 0 && pwrite(writer->file, &value, sizeof(value),
+				    (off_t)(region->offset + number * sizeof(value))) ==
+				     (ssize_t)sizeof(value);
+}
+
+bool pfs_reader_instrument(struct pfs_reader *self, uint32_t number, uint64_t thread_id, bool on,
+			   struct pfs_message *message)
+{
+	struct writer writer;
+	uint64_t room = self->regions[PFS_BOX_SWITCHES].bytes / sizeof(struct pfs_box_switch);
+	if (number >= room)
+		return pfs_refuse(message, "there is no thread %u in '%.150s'", number,
+				  self->info.path);
+	if (!open_writer(&writer, self, message))
+		return false;
+	bool fine = write_switch(&writer, number, thread_id << 1 | on);
+	if (fine) {
+		/* relaxed: the generation brings it. */
+		pfs_store_relaxed(&writer.control->switches, 1);
+		raise_generation(&writer);
+	} else {
+		(void)pfs_refuse(message, "'%.150s' cannot be written: %s", self->info.path,
+				 strerror(errno));
+	}
+	close_writer(&writer);
+	return fine;
+}
+
 bool pfs_reader_ask_walk(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct writer writer;

@@ -125,6 +125,8 @@ static void *count_from(void *block, size_t size_bytes, const struct pfs_stack_f
 			pfs_block_free(block);
 			return pfs_no_memory(size_bytes);
 		}
+	} else {
+		pfs_counter_lose(size_bytes);
 	}
 	errno = errno_before;
 	return block;
@@ -324,6 +326,8 @@ static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, co
 		uint64_t bytes = extent != NULL ? bytes_to_count(extent, size_bytes) : 0;
 		if (extent != NULL && !pfs_count_is_quick(moved, bytes, caller))
 			moved = count_from(moved, bytes, &from);
+	} else if (moved != NULL) {
+		pfs_counter_lose(size_bytes);
 	}
 	pfs_counted_resized();
 	return moved;

@@ -90,7 +90,7 @@ void pfs_counter_look(struct pfs_counter *counter)
 
 /* ---- enter and leave ---- */
 
-static struct pfs_counter *counter_new(void)
+static struct pfs_counter *counter_new(bool *is_lost)
 {
 	char name[16];
 	struct pfs_counter *counter = pfs_malloc(sizeof(*counter));
@@ -103,6 +103,7 @@ static struct pfs_counter *counter_new(void)
 	begin_life(counter, name);
 	if (counter->thread == NULL) { /* counted as lost */
 		pfs_block_free(counter);
+		*is_lost = true;
 		return NULL;
 	}
 	if (has_key)
@@ -123,15 +124,17 @@ static void make_key(void)
 
 static struct pfs_counter *begin(void)
 {
-	bool later = false;
+	bool later = false, is_lost = false;
 	pfs_counter_state = PFS_COUNTER_INSIDE;
 	struct pfs_counter *counter = NULL;
 	if (pfs_program_start(&later) && !pfs_box_is_cut(&pfs_program.books->box)) {
 		(void)pthread_once(&once, make_key);
-		counter = counter_new();
+		counter = counter_new(&is_lost);
 	}
 	if (counter == NULL)
-		pfs_counter_state = later ? PFS_COUNTER_NEW : PFS_COUNTER_ENDED;
+		pfs_counter_state = later     ? PFS_COUNTER_NEW
+				    : is_lost ? PFS_COUNTER_LOST
+					      : PFS_COUNTER_ENDED;
 	return counter;
 }
 
@@ -149,6 +152,14 @@ struct pfs_counter *pfs_counter_enter(void)
 	pfs_own.reference = PFS_NOBODY;
 	pfs_own.last_tag = PFS_NO_TAG;
 	return counter;
+}
+
+void pfs_counter_lose(uint64_t bytes)
+{
+	if (pfs_counter_state == PFS_COUNTER_LOST)
+		(void)pfs_fetch_add_relaxed(
+			&pfs_program.books->box.head->lost[PFS_LOST_THREAD_BYTES],
+			bytes); /* relaxed: a count */
 }
 
 void pfs_counter_leave(struct pfs_counter *counter)

@@ -42,13 +42,17 @@ enum pfs_counter_state {
 	PFS_COUNTER_NEW,
 	PFS_COUNTER_RUNNING,
 	PFS_COUNTER_INSIDE,
-	PFS_COUNTER_ENDED
+	PFS_COUNTER_ENDED,
+	PFS_COUNTER_LOST /* it never counts, because the box had no room for its life */
 };
 extern _Thread_local volatile uint8_t pfs_counter_state
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Before the books are opened: the handler of SIGBUS uses the system's sigaction. */
 void pfs_signals_start(void);
+
+/* Adds to the bytes that are not counted, if the calling thread's life has no room in the box. */
+void pfs_counter_lose(uint64_t bytes);
 
 /* For threads of the library itself: the calling thread never counts. */
 void pfs_counter_never(void);

@@ -27,7 +27,8 @@
 #include "pools.h"
 
 #define PUBLIC __attribute__((visibility("default")))
-#define THREADS_MAX 4096u
+#define THREADS_MAX 16384u
+#define THREADS_MOST 65536u
 #define ACCOUNTS_MAX 256u
 #define CELLS_MAX 131072u
 #define SAMPLES_MAX 65536u
@@ -110,6 +111,9 @@ static void read_config(struct pfs_memory_config *config)
 		config->rule = rule;
 	bool is_global = strncmp(config->rule, "global", strlen("global")) == 0;
 	config->threads_max = is_global ? GLOBAL_THREADS_MAX : THREADS_MAX;
+	read_number("PFS_MEM_MAX_THREADS", is_global ? GLOBAL_THREADS_MAX : THREADS_MOST,
+		    &config->threads_max);
+	config->threads_max = config->threads_max != 0 ? config->threads_max : 1;
 	config->accounts_max = ACCOUNTS_MAX;
 	config->cells_max = CELLS_MAX;
 	config->samples_max = SAMPLES_MAX;

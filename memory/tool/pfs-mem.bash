@@ -15,7 +15,7 @@ _pfs_mem_values() {
 
 _pfs_mem_options() {
 	case $1 in
-	run) echo "--keep --keep-dead --by --arenas --rule --tick-ms --instruments --no-profile" \
+	run) echo "--keep --keep-dead --by --arenas --rule --tick-ms --instruments --threads --no-profile" \
 		"--lg-prof-sample --dir --limit --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
@@ -60,7 +60,7 @@ _pfs_mem() {
 	--mysql) mapfile -t COMPREPLY < <(compgen -W "socket 127.0.0.1:3307" -- "$word"); return ;;
 	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 		compgen -f -- "$word"); return ;;
-	--tick-ms | --instruments | --keep-dead | --count | --lg-prof-sample | --limit | --idle-seconds) return ;;
+	--tick-ms | --instruments | --threads | --keep-dead | --count | --lg-prof-sample | --limit | --idle-seconds) return ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_options "$command")" -- "$word")
@@ -69,7 +69,7 @@ _pfs_mem() {
 	# How many words stand before this one that are no options, nor values of them?
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		--format | --by | --arenas | --rule | --tick-ms | --instruments | --keep-dead | --dir | --limit | --count | \
+		--format | --by | --arenas | --rule | --tick-ms | --instruments | --threads | --keep-dead | --dir | --limit | --count | \
 			--out | --base | --lg-prof-sample | --mysql | --password-file | --http | \
 			--token-file | --idle-seconds) i=$((i + 1)) ;;
 		-*) ;;

@@ -183,6 +183,9 @@ static const struct option_of_run options[] = {
 	  "default 1000" },
 	{ "instruments", "PFS_MEM_MAX_INSTRUMENTS", "N", NULL, NULL,
 	  "how many instruments fit into the box; default 250" },
+	{ "threads", "PFS_MEM_MAX_THREADS", "N", NULL, NULL,
+	  "how many threads that live at the same time fit into the box, up to 65536; default "
+	  "16384" },
 	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
 	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL,
 	  "one sample per 2^N bytes; default 19" },

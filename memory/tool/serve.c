@@ -89,7 +89,7 @@ static bool begin_side(const struct pfs_arguments *arguments, struct side *side,
 				take_secret(arguments, side, is_http, message));
 }
 
-/* The target is resolved once: 'last' may change later. */
+/* A process is looked up once. The newest box is looked up by each connection. */
 static bool find_box(const char *target, char path[PFS_READER_PATH_BYTES],
 		     struct pfs_message *message)
 {
@@ -135,7 +135,7 @@ static void say_where(const struct serving *self)
 static bool serve_mysql(struct serving *self, struct pfs_message *message)
 {
 	const struct pfs_mysql_options options = {
-		.path = self->path,
+		.path = strcmp(pfs_arguments.words[0], "last") == 0 ? NULL : self->path,
 		.listening = &self->mysql.listening,
 		.password = &self->mysql.secret,
 		.may_change = pfs_arguments.allow_changes,

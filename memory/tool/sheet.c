@@ -11,7 +11,7 @@ struct value {
 	char *text; /* NULL: a number, or no value */
 	int64_t number;
 	double real;
-	bool is_real, is_null;
+	bool is_real, is_null, is_bound;
 };
 
 struct pfs_sheet {
@@ -63,6 +63,13 @@ void pfs_sheet_number(struct pfs_sheet *self, int64_t number)
 	add(self)->number = number;
 }
 
+void pfs_sheet_bound(struct pfs_sheet *self, int64_t number, bool is_exact)
+{
+	struct value *value = add(self);
+	value->number = number;
+	value->is_bound = !is_exact;
+}
+
 void pfs_sheet_real(struct pfs_sheet *self, double number)
 {
 	struct value *value = add(self);
@@ -82,6 +89,15 @@ static const char *text_of(const struct value *value, char buffer[24])
 		(void)snprintf(buffer, 24, "%.15g", value->real);
 	else
 		(void)snprintf(buffer, 24, "%" PRId64, value->number);
+	return buffer;
+}
+
+/* As text_of, with the mark of a bound. */
+static const char *shown_of(const struct value *value, char buffer[32])
+{
+	if (!value->is_bound)
+		return text_of(value, buffer);
+	(void)snprintf(buffer, 32, "≤ %" PRId64, value->number);
 	return buffer;
 }
 
@@ -105,13 +121,13 @@ static bool put_text(const struct pfs_sheet *self)
 {
 	size_t columns = self->column_count;
 	int *widths = calloc(columns + 1, sizeof(*widths));
-	char buffer[24];
+	char buffer[32];
 	if (widths == NULL)
 		return false;
 	for (size_t i = 0; i < columns; i++)
 		widths[i] = width_of(self->columns[i]);
 	for (size_t i = 0; i < self->count; i++) {
-		int width = width_of(text_of(&self->values[i], buffer));
+		int width = width_of(shown_of(&self->values[i], buffer));
 		if (width > widths[i % columns])
 			widths[i % columns] = width;
 	}
@@ -121,7 +137,7 @@ static bool put_text(const struct pfs_sheet *self)
 	}
 	for (size_t i = 0; i < self->count; i++) {
 		const struct value *value = &self->values[i];
-		put_padded(text_of(value, buffer), widths[i % columns],
+		put_padded(shown_of(value, buffer), widths[i % columns],
 			   value->text == NULL && !value->is_null, (i + 1) % columns == 0);
 	}
 	free(widths);

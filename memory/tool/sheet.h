@@ -24,6 +24,8 @@ struct pfs_sheet *pfs_sheet_begin(const char *const *columns);
 /* The next value: row by row. text NULL: SQL's NULL. */
 void pfs_sheet_text(struct pfs_sheet *self, const char *text);
 void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
+/* Text marks it by "≤ " if it is no more than an upper bound. */
+void pfs_sheet_bound(struct pfs_sheet *self, int64_t number, bool is_exact);
 void pfs_sheet_real(struct pfs_sheet *self, double number);
 /* Prints and frees. False: no memory, or standard output cannot be written. */
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);

@@ -22,7 +22,7 @@ static const char *const sum_columns[] = {
 	"EVENT_NAME", "COUNT_ALLOC", "COUNT_FREE", "SUM_NUMBER_OF_BYTES_ALLOC",
 	"SUM_NUMBER_OF_BYTES_FREE", "LOW_COUNT_USED", "CURRENT_COUNT_USED", "HIGH_COUNT_USED",
 	"LOW_NUMBER_OF_BYTES_USED", "CURRENT_NUMBER_OF_BYTES_USED", "HIGH_NUMBER_OF_BYTES_USED",
-	NULL,
+	"HIGH_IS", NULL,
 };
 /* clang-format on */
 
@@ -37,12 +37,11 @@ static void put_host(struct pfs_sheet *sheet, const struct pfs_seen_account *acc
 }
 
 static void put_row(struct pfs_sheet *sheet, const struct pfs_snapshot *snapshot,
-		    const struct pfs_row *row)
+		    const struct pfs_row *row, bool with_mark)
 {
 	const int64_t numbers[] = {
 		row->count_alloc,   row->count_free,    row->bytes_alloc, row->bytes_free,
-		row->low_count,     row->current_count, row->high_count,  row->low_bytes,
-		row->current_bytes, row->high_bytes,
+		row->low_count,     row->current_count,
 	};
 	if (row->table == PFS_TABLE_THREAD)
 		pfs_sheet_number(sheet, (int64_t)snapshot->threads[row->who].thread_id);
@@ -57,6 +56,12 @@ static void put_row(struct pfs_sheet *sheet, const struct pfs_snapshot *snapshot
 	pfs_sheet_text(sheet, snapshot->instruments[row->instrument].name);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		pfs_sheet_number(sheet, numbers[i]);
+	pfs_sheet_bound(sheet, row->high_count, row->is_high_count_exact);
+	pfs_sheet_number(sheet, row->low_bytes);
+	pfs_sheet_number(sheet, row->current_bytes);
+	pfs_sheet_bound(sheet, row->high_bytes, row->is_high_bytes_exact);
+	if (with_mark)
+		pfs_sheet_text(sheet, row->is_high_bytes_exact ? "exact" : "at most");
 }
 
 static bool show(const struct pfs_snapshot *snapshot, enum pfs_box_table table,
@@ -65,16 +70,19 @@ static bool show(const struct pfs_snapshot *snapshot, enum pfs_box_table table,
 	const char *columns[WHO_COLUMNS + sizeof(sum_columns) / sizeof(sum_columns[0])];
 	size_t count = 0;
 	struct pfs_row row;
+	bool with_mark = format != PFS_FORMAT_TEXT; /* text has a sign */
 	while (who_columns[table][count] != NULL) {
 		columns[count] = who_columns[table][count];
 		count++;
 	}
 	memcpy(&columns[count], sum_columns, sizeof(sum_columns));
+	if (!with_mark)
+		columns[count + sizeof(sum_columns) / sizeof(sum_columns[0]) - 2] = NULL;
 	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
 	if (sheet == NULL)
 		return false;
 	for (uint64_t i = 0; pfs_snapshot_row(snapshot, table, i, &row); i++)
-		put_row(sheet, snapshot, &row);
+		put_row(sheet, snapshot, &row, with_mark);
 	return pfs_sheet_end(sheet, format);
 }
 

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "sql/sql.h"
+#include "sql/words.h"
 
 #define QUERY_BYTES_MAX (16u << 20)
 
@@ -89,6 +90,17 @@ static int run_all(sqlite3 *db, const char *text, enum pfs_format format)
 	return PFS_EXIT_FINE;
 }
 
+static int run_text(sqlite3 *db, const char *text, enum pfs_format format)
+{
+	struct pfs_message message;
+	char *query = pfs_sql_operators(text, PFS_DIALECT_SQLITE, &message);
+	if (query == NULL)
+		return pfs_complain(PFS_EXIT_USAGE, "sql: %s", message.text);
+	int status = run_all(db, query, format);
+	sqlite3_free(query);
+	return status;
+}
+
 /* Warns on stderr that the program is dead: the results are of its last moment. */
 static void remark_end(sqlite3 *db)
 {
@@ -119,7 +131,7 @@ static int run_sql(const struct pfs_arguments *arguments)
 		const char *text = arguments->word_count > 1 ? arguments->words[1] : input;
 		remark_end(db);
 		if (text != NULL)
-			status = run_all(db, text, arguments->format);
+			status = run_text(db, text, arguments->format);
 		free(input);
 	}
 	(void)sqlite3_close(db);

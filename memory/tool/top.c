@@ -16,6 +16,8 @@
 struct holder {
 	uint32_t index;
 	int64_t bytes, high_bytes, count, allocs;
+	uint32_t parts; /* rows with a HIGH */
+	bool is_exact;  /* HIGH was reached; else it is an upper bound */
 };
 
 static int most_first(const void *one, const void *other)
@@ -52,7 +54,13 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 		raise_by(&holder->high_bytes, row.high_bytes);
 		raise_by(&holder->count, row.current_count);
 		raise_by(&holder->allocs, row.count_alloc);
+		/* Instruments may have peaked at different moments. */
+		holder->parts += row.high_bytes != 0;
+		if (row.high_bytes != 0)
+			holder->is_exact = holder->parts == 1 && row.is_high_bytes_exact;
 	}
+	for (uint64_t i = 0; holders != NULL && i < *count; i++)
+		holders[i].is_exact |= holders[i].high_bytes == holders[i].bytes;
 	if (holders != NULL)
 		qsort(holders, *count, sizeof(*holders), most_first);
 	return holders;
@@ -70,6 +78,10 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 		     pfs_amount(sum, tracked), snapshot->thread_count,
 		     snapshot->thread_count == 1 ? "" : "s", snapshot->instrument_count,
 		     snapshot->instrument_count == 1 ? "" : "s");
+	if (snapshot->lost[PFS_LOST_THREADS] != 0)
+		(void)printf(", %llu threads not counted (they allocated %s in all)",
+			     (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
+			     pfs_amount((int64_t)snapshot->lost[PFS_LOST_THREAD_BYTES], tracked));
 	if (snapshot->has_own)
 		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
 	(void)printf("\n\n");
@@ -77,12 +89,14 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 
 static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO", NULL };
+	bool is_text = arguments->format == PFS_FORMAT_TEXT;
+	/* Text has a sign instead of the last one. */
+	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO",
+					is_text ? NULL : "HIGH_IS", NULL };
 	char text[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 8];
 	uint64_t count;
 	struct holder *holders = holders_of(snapshot, arguments, &count);
 	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
-	bool is_text = arguments->format == PFS_FORMAT_TEXT;
 	if (holders == NULL || sheet == NULL) {
 		free(holders);
 		return false;
@@ -92,13 +106,15 @@ static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments 
 	for (uint64_t i = 0; i < count && i < arguments->count; i++) {
 		const struct holder *holder = &holders[i];
 		pfs_sheet_number(sheet, holder->bytes);
-		pfs_sheet_number(sheet, holder->high_bytes);
+		pfs_sheet_bound(sheet, holder->high_bytes, holder->is_exact);
 		pfs_sheet_number(sheet, holder->count);
 		pfs_sheet_number(sheet, holder->allocs);
 		pfs_sheet_text(sheet, arguments->by_instrument
 					      ? snapshot->instruments[holder->index].name
 					      : pfs_who_text(snapshot, arguments->by, holder->index,
 							     text, sizeof(text)));
+		if (!is_text)
+			pfs_sheet_text(sheet, holder->is_exact ? "exact" : "at most");
 	}
 	free(holders);
 	return pfs_sheet_end(sheet, arguments->format);
@@ -161,7 +177,7 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vHIGH of a thread, account, user, or host is the "
-	       "sum over instruments: an upper bound. A box whose program ended is shown once.",
+	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv and json) is an upper bound: a "
+	       "sum of peaks that may have come at different moments. A box whose program ended is shown once.",
 };
 /* clang-format on */

@@ -11,6 +11,8 @@ import http.client
 import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 from profile_test import (Bench, expect, go_pprof, need, places, read_proto, skip,
@@ -90,7 +92,8 @@ def documents(served):
 def symbols(served):
     """GET, HEAD, POST; addresses as each tool sends them, and invalid ones."""
     for root in ("/pprof/", ROOT + "pprof/", "/debug/pprof/"):
-        expect(served.get(root + "symbol") == b"num_symbols: 1\n", "GET")
+        count = re.fullmatch(rb"num_symbols: (\d+)\n", served.get(root + "symbol"))
+        expect(count and 3 < int(count.group(1)) < 1000, f"GET: {count}")
         status, _, text = served.ask(root + "symbol", "HEAD")
         expect((status, text) == (200, b""), f"HEAD: {status}")
     text = served.get("/pprof/heap").decode()
@@ -101,6 +104,10 @@ def symbols(served):
     lines = dict(line.split("\t") for line in answer.decode().splitlines())
     expect(status == 200 and set(lines) == leaves, f"{lines}")
     expect("planted_leak" in lines.values(), f"{lines}")
+    some = sorted(leaves)[:20]
+    asked = served.get("/pprof/symbol?" + "+".join(some)).decode()
+    expect(dict(line.split("\t") for line in asked.splitlines()) ==
+           {leaf: lines[leaf] for leaf in some}, f"GET of addresses: {asked}")
     for step in (1, -1):
         moved = "+".join(hex(int(one, 16) + step) for one in leaves)
         named = served.ask("/pprof/symbol", "POST", moved)[2].decode()
@@ -121,6 +128,101 @@ def symbols(served):
     client.endheaders()
     expect(client.getresponse().status == 413, "too much")
     client.close()
+
+
+def heap_v2(served):
+    """jemalloc's dialect, with a line for each thread, and names beside it."""
+    text = served.get("/heap_v2/pprof/heap").decode()
+    expect(text == served.bench.run("pprof", served.box, "--format=heap_v2").stdout, text[:300])
+    rows = re.findall(r"^  t(\*|\d+): (\d+): (\d+) \[(\d+): (\d+)\]$", text, re.M)
+    expect(text.startswith("heap_v2/1\n  t*: ") and {row[0] for row in rows} > {"*"}, text[:300])
+    expect(served.get(ROOT + "heap_v2/pprof/heap").decode() == text, "of a named box")
+    need("jeprof")
+    read = served.bench.foreign("jeprof", "--text", "--inuse_objects",
+                                served.url("/heap_v2/pprof/heap"))
+    expect(f"Total: {served.objects} objects" in read and "planted_leak" in read, read)
+
+
+LEAK = """
+import sys, time
+kept = [bytearray(1 << 16) for _ in range(1600)]  # 100 MiB
+gone = [bytearray(1 << 16) for _ in range(480)]   # 30 MiB
+print("ready", flush=True)
+sys.stdin.readline()
+kept += [bytearray(1 << 16) for _ in range(800)]  # 50 MiB
+del gone
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def windows(served, bench, program, server):
+    """The requests of `difference`."""
+    paths = {"text": "/pprof/heap?seconds=4", "proto": "/debug/pprof/heap?seconds=4",
+             "allocs": "/debug/pprof/allocs?seconds=4"}
+    got = {}
+    threads = [threading.Thread(target=lambda kind=kind: got.update({kind: served.ask(paths[kind])}))
+               for kind in paths]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    time.sleep(1.5)
+    for path in ("/pprof/heap", "/metrics"):
+        served.get(path)
+    expect(time.monotonic() - began < 3.5, "other requests do not wait")
+    program.stdin.write("\n")
+    program.stdin.flush()
+    expect(program.stdout.readline() == "done\n", "it allocated")
+    for thread in threads:
+        thread.join()
+    expect(3.9 < time.monotonic() - began < 20, "they took 4 seconds")
+    mib = {}
+    for kind in ("proto", "allocs"):
+        status, _, text = got[kind]
+        expect(status == 200, f"{kind}: {status}: {text[:200]}")
+        Path(bench.path(kind)).write_bytes(text)
+        proto = read_proto(bench.path(kind))
+        mib[kind] = [sum(one[1][i] for one in proto["samples"]) / 2**20 for i in range(4)]
+        expect(proto["default"] == ("inuse_space" if kind == "proto" else "alloc_space"), kind)
+    head, rows = sums_of_lines(got["text"][2].decode())
+    expect(head == rows, f"{head} {rows}")
+    expect(35 < mib["proto"][1] < 65 and 5 < mib["proto"][3] < 35, f"{mib}")
+    expect(35 < mib["allocs"][1] < 65, f"{mib}")
+    expect(35 < head[3] / 2**20 < 65 and head[1] <= head[3], f"{head}")
+    whole = sums_of_lines(served.get("/pprof/heap").decode())[0]
+    expect(whole[1] / 2**20 > 120, f"{whole}")
+    for odd in ("-1", "x", "3601"):
+        status, _, text = served.ask(f"/pprof/heap?seconds={odd}")
+        expect(status == 400 and b"seconds" in text, f"{odd}: {status}")
+    asked = threading.Thread(target=lambda: got.update(left=1) if served.ask(
+        "/pprof/heap?seconds=60") else None, daemon=True)
+    asked.start()
+    time.sleep(0.5)
+    server.terminate()
+    expect(server.wait(timeout=20) == 0, "it ends while a difference is awaited")
+
+
+def difference(served):
+    """?seconds=N: what came and went in N seconds, while other requests are answered."""
+    bench = served.bench
+    script = Path(bench.path("leak.py"))
+    script.write_text(LEAK, encoding="utf-8")
+    program = subprocess.Popen([bench.tool, "run", "--dir", bench.folder, "--", "/usr/bin/python3",
+                                str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True, env=bench.environment)
+    expect(program.stdout.readline() == "ready\n", "the program runs")
+    server = subprocess.Popen([bench.tool, "serve", "--http", "127.0.0.1:0", str(program.pid)],
+                              stderr=subprocess.PIPE, text=True, env=bench.environment)
+    served.port = int(server.stderr.readline().rsplit(":", 1)[1].rstrip("/\n"))
+    try:
+        windows(served, bench, program, server)
+    finally:
+        for process in (server, program):
+            process.kill()
+            process.wait()
+        server.stderr.close()
+        program.stdin.close()
+        program.stdout.close()
 
 
 def hidden(bench, *words):
@@ -155,7 +257,8 @@ def remote(served):
         expect("planted_leak" in text, f"{path}: {text}")
 
 
-PARTS = {one.__name__: one for one in (documents, symbols, remote)}
+PARTS = {one.__name__: one for one in (documents, symbols, heap_v2, difference,
+                                         remote)}
 
 
 if __name__ == "__main__":

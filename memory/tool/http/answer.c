@@ -163,6 +163,26 @@ static bool take_number(const char *text, uint64_t *number)
 	return true;
 }
 
+/* GET /pprof/symbol?0x12+0x34 */
+static enum MHD_Result take_address(void *opaque, enum MHD_ValueKind kind, const char *key,
+				    const char *value)
+{
+	struct pfs_http_ask *ask = opaque;
+	(void)kind;
+	(void)value;
+	if (ask->body == NULL && key != NULL && strncmp(key, "0x", 2) == 0)
+		ask->body = strdup(key);
+	return MHD_YES;
+}
+
+static bool take_seconds(struct MHD_Connection *connection, struct pfs_http_ask *ask)
+{
+	if (!pfs_http_has_window(ask->route))
+		return true;
+	return take_number(argument(connection, "seconds"), &ask->seconds) &&
+	       ask->seconds <= PFS_HTTP_SECONDS_MAX;
+}
+
 static bool take_arguments(struct MHD_Connection *connection, struct pfs_http_ask *ask)
 {
 	const char *target = argument(connection, "target");
@@ -170,17 +190,24 @@ static bool take_arguments(struct MHD_Connection *connection, struct pfs_http_as
 	const char *total = argument(connection, "total");
 	const char *accept = header(connection, "Accept");
 	ask->limit = 10000;
-	ask->as_text = strcmp(ask->route->path, "debug/pprof/heap") == 0 && debug != NULL &&
-		       strcmp(debug, "0") != 0;
-	ask->of_total = total != NULL && strcmp(total, "0") != 0;
+	bool is_allocs = strcmp(ask->route->path, "debug/pprof/allocs") == 0;
+	ask->as_text = (is_allocs || strcmp(ask->route->path, "debug/pprof/heap") == 0) &&
+		       debug != NULL && strcmp(debug, "0") != 0;
+	ask->of_total = is_allocs || (total != NULL && strcmp(total, "0") != 0);
 	ask->open_metrics = strcmp(ask->route->path, "metrics") == 0 && accept != NULL &&
 			    strstr(accept, "application/openmetrics-text") != NULL;
 	if (target != NULL && strlen(target) >= sizeof(ask->target))
 		return false;
 	if (target != NULL && ask->target[0] == '\0')
 		memcpy(ask->target, target, strlen(target) + 1);
-	return take_number(argument(connection, "limit"), &ask->limit) &&
-	       take_number(argument(connection, "offset"), &ask->offset);
+	if (!take_number(argument(connection, "limit"), &ask->limit) ||
+	    !take_number(argument(connection, "offset"), &ask->offset) ||
+	    !take_seconds(connection, ask))
+		return false;
+	if (ask->route->takes_post)
+		(void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_address,
+						ask);
+	return true;
 }
 
 static enum MHD_Result begin(struct MHD_Connection *connection, const char *path,
@@ -199,12 +226,14 @@ static enum MHD_Result begin(struct MHD_Connection *connection, const char *path
 			   "the request is too large: send fewer addresses", NULL, NULL);
 	if (!take_arguments(connection, &ask))
 		return say(connection, MHD_HTTP_BAD_REQUEST,
-			   "limit and offset must be whole numbers, and a target shorter than 64 "
-			   "characters",
+			   "limit and offset must be whole numbers, seconds a whole number up to "
+			   "3600, and a target shorter than 64 characters",
 			   NULL, NULL);
 	struct request *self = calloc(1, sizeof(*self));
-	if (self == NULL)
+	if (self == NULL) {
+		free(ask.body);
 		return MHD_NO;
+	}
 	self->ask = ask;
 	self->wait.connection = connection;
 	*opaque = self;

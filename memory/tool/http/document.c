@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "document.h"
 #include "base/now.h"
+#include "memory/tool/profile/heap.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@ struct pfs_http_document {
 	struct pfs_http_ask ask;
 	unsigned references; /* of the list, the worker and the requests */
 	bool is_begun, is_ready;
+	uint64_t due_ns; /* of a difference: when its time is over; 0: it has not begun */
 	uint64_t made_ns;
 	unsigned status;
 	struct MHD_Response *response; /* NULL: no memory */
@@ -172,6 +174,8 @@ static void make(struct pfs_http_document *self)
 
 static bool is_same(const struct pfs_http_ask *a, const struct pfs_http_ask *b)
 {
+	if (a->seconds != 0 || b->seconds != 0)
+		return false; /* each has its own time */
 	return a->route == b->route && a->body == NULL && b->body == NULL &&
 	       strcmp(a->target, b->target) == 0 && strcmp(a->name, b->name) == 0 &&
 	       a->offset == b->offset && a->limit == b->limit && a->as_text == b->as_text &&
@@ -193,6 +197,7 @@ static void drop(struct pfs_http_document *self)
 	if (self->ask.body != NULL)
 		(void)pfs_bodies_take(-(int64_t)self->ask.body_bytes);
 	free(self->ask.body);
+	pfs_heap_free(self->ask.base);
 	free(self);
 }
 
@@ -226,9 +231,18 @@ static bool has_room(void)
 	return bytes < PFS_HTTP_DOCUMENTS_BYTES;
 }
 
+/* Is there one more place for a difference? Each keeps a profile while it waits. */
+static bool has_place(const struct pfs_http_ask *ask)
+{
+	unsigned waiting = 0;
+	for (struct pfs_http_document *at = store.documents; at != NULL; at = at->next)
+		waiting += at->ask.seconds != 0 && !at->is_ready;
+	return ask->seconds == 0 || waiting < PFS_HTTP_WINDOWS_MAX;
+}
+
 static struct pfs_http_document *add(struct pfs_http_ask *ask)
 {
-	struct pfs_http_document *self = has_room() ? calloc(1, sizeof(*self)) : NULL;
+	struct pfs_http_document *self = has_room() && has_place(ask) ? calloc(1, sizeof(*self)) : NULL;
 	if (self == NULL)
 		return NULL;
 	self->ask = *ask;
@@ -282,14 +296,44 @@ void pfs_documents_sweep(void)
 
 /* ---- workers ---- */
 
-/* The oldest that is not begun. */
-static struct pfs_http_document *next_work(bool is_slow)
+/* The oldest that can be made now; else when the next one can, or 0. */
+static struct pfs_http_document *next_work(bool is_slow, uint64_t *next_ns)
 {
 	struct pfs_http_document *found = NULL;
-	for (struct pfs_http_document *at = store.documents; at != NULL; at = at->next)
-		if (!at->is_begun && at->ask.route->is_slow == is_slow)
+	uint64_t now = pfs_now_ns(CLOCK_MONOTONIC);
+	*next_ns = 0;
+	for (struct pfs_http_document *at = store.documents; at != NULL; at = at->next) {
+		if (at->is_begun || at->ask.route->is_slow != is_slow)
+			continue;
+		if (at->due_ns <= now)
 			found = at;
+		else if (*next_ns == 0 || at->due_ns < *next_ns)
+			*next_ns = at->due_ns;
+	}
 	return found;
+}
+
+static void wait_for_work(uint64_t until_ns)
+{
+	const struct timespec until = { (time_t)(until_ns / 1000000000),
+					(long)(until_ns % 1000000000) };
+	if (until_ns == 0)
+		(void)pthread_cond_wait(&store.work, &store.lock);
+	else
+		(void)pthread_cond_clockwait(&store.work, &store.lock, CLOCK_MONOTONIC, &until);
+}
+
+/* Begins the time of a difference; nothing waits for it here. The lock is not held. */
+static void begin_window(struct pfs_http_document *self)
+{
+	struct pfs_heap *base = pfs_http_window(&self->ask);
+	(void)pthread_mutex_lock(&store.lock);
+	self->ask.base = base;
+	/* Without a base it is made at once, and says what is wrong. */
+	self->due_ns = pfs_now_ns(CLOCK_MONOTONIC) +
+		       (base == NULL ? 0 : self->ask.seconds * UINT64_C(1000000000));
+	self->is_begun = false;
+	drop(self);
 }
 
 static void finish(struct pfs_http_document *self)
@@ -309,14 +353,19 @@ static void *work(void *opaque)
 	const bool is_slow = opaque != NULL;
 	(void)pthread_mutex_lock(&store.lock);
 	for (;;) {
-		struct pfs_http_document *self = next_work(is_slow);
+		uint64_t next_ns;
+		struct pfs_http_document *self = next_work(is_slow, &next_ns);
 		if (self == NULL) {
-			(void)pthread_cond_wait(&store.work, &store.lock);
+			wait_for_work(next_ns);
 			continue;
 		}
 		self->is_begun = true;
 		self->references++;
 		(void)pthread_mutex_unlock(&store.lock);
+		if (self->ask.seconds != 0 && self->due_ns == 0) {
+			begin_window(self);
+			continue;
+		}
 		make(self);
 		(void)malloc_trim(0);
 		(void)pthread_mutex_lock(&store.lock);

@@ -35,6 +35,8 @@
 #define PFS_HTTP_DEADLINE_NS                                                 \
 	(UINT64_C(30) * 1000000000) /* to send a request; to take the answer \
 				     */
+#define PFS_HTTP_SECONDS_MAX 3600u
+#define PFS_HTTP_WINDOWS_MAX 8u /* requests for a difference, at a time */
 #define PFS_HTTP_TARGETS_MAX 16
 #define PFS_HTTP_TARGET_BYTES 64
 #define PFS_HTTP_BOXES_SHOWN 64u
@@ -70,7 +72,9 @@ struct pfs_http_ask {
 	char name[PFS_HTTP_TARGET_BYTES];   /* behind a path that ends in / */
 	uint64_t offset, limit;
 	bool as_text, of_total, open_metrics;
-	char *body; /* of a POST; else NULL */
+	uint64_t seconds;      /* the difference over so many; 0: no difference */
+	struct pfs_heap *base; /* what was there when they began; NULL: not yet */
+	char *body;            /* of a POST, or the addresses behind '?'; else NULL */
 	size_t body_bytes;
 };
 
@@ -122,6 +126,11 @@ struct MHD_Response *pfs_http_response(char *text, size_t bytes, const char *typ
 				       enum pfs_http_policy policy,
 				       MHD_ContentReaderFreeCallback done, void *opaque);
 
+/* Does a route answer ?seconds=N by a difference? */
+bool pfs_http_has_window(const struct pfs_http_route *route);
+/* The profile of now, which a difference begins with. NULL: its end will say why. */
+struct pfs_heap *pfs_http_window(const struct pfs_http_ask *ask);
+
 /* Was the program started with a heap profile? */
 bool pfs_http_has_profile(const struct pfs_http_box *box);
 
@@ -142,6 +151,7 @@ PFS_HTTP_MAKES(pfs_http_table);
 PFS_HTTP_MAKES(pfs_http_history);
 PFS_HTTP_MAKES(pfs_http_metrics);
 PFS_HTTP_MAKES(pfs_http_heap_text);
+PFS_HTTP_MAKES(pfs_http_heap_v2);
 PFS_HTTP_MAKES(pfs_http_heap_proto);
 PFS_HTTP_MAKES(pfs_http_collapsed);
 PFS_HTTP_MAKES(pfs_http_symbols);

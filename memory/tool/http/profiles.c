@@ -50,10 +50,42 @@ static struct pfs_heap *take(const struct pfs_http_box *box, bool with_names, un
 	return NULL;
 }
 
-static bool put_document(const struct pfs_http_box *box, const struct pfs_document_options *options,
-			 FILE *to, unsigned *status, struct pfs_message *message)
+/* ---- the difference over some seconds ---- */
+
+bool pfs_http_has_window(const struct pfs_http_route *route)
+{
+	return route->make == pfs_http_heap_text || route->make == pfs_http_heap_proto ||
+	       route->make == pfs_http_collapsed;
+}
+
+struct pfs_heap *pfs_http_window(const struct pfs_http_ask *ask)
+{
+	struct pfs_http_box box = { .id = "" };
+	struct pfs_message message;
+	unsigned status;
+	if (!pfs_http_find(ask->target, &box, &status, &message))
+		return NULL;
+	return take(&box, false, &status, &message);
+}
+
+/* Text has no numbers below zero: it shows what grew. */
+static void compare(struct pfs_heap *heap, const struct pfs_http_ask *ask,
+		    const struct pfs_document_options *options)
+{
+	if (ask->base == NULL)
+		return;
+	pfs_heap_compare(heap, ask->base);
+	if (options->kind == PFS_DOCUMENT_TEXT)
+		pfs_heap_keep_growth(heap);
+}
+
+static bool put_document(const struct pfs_http_ask *ask, const struct pfs_http_box *box,
+			 const struct pfs_document_options *options, FILE *to, unsigned *status,
+			 struct pfs_message *message)
 {
 	struct pfs_heap *heap = take(box, options->with_names, status, message);
+	if (heap != NULL)
+		compare(heap, ask, options);
 	bool fine = heap != NULL && pfs_heap_write(heap, options, to, message);
 	pfs_heap_free(heap);
 	return fine;
@@ -63,7 +95,14 @@ static bool put_document(const struct pfs_http_box *box, const struct pfs_docume
 PFS_HTTP_MAKES(pfs_http_heap_text)
 {
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_TEXT };
-	return put_document(box, &options, to, status, message);
+	return put_document(ask, box, &options, to, status, message);
+}
+
+/* jemalloc's dialect, with a line for each thread. */
+PFS_HTTP_MAKES(pfs_http_heap_v2)
+{
+	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_HEAP_V2 };
+	return put_document(ask, box, &options, to, status, message);
 }
 
 /* pprof's own format, gzipped, with names and owners. */
@@ -73,7 +112,7 @@ PFS_HTTP_MAKES(pfs_http_heap_proto)
 									   : PFS_DOCUMENT_PROTO,
 						      .with_names = !ask->as_text,
 						      .of_total = ask->of_total };
-	return put_document(box, &options, to, status, message);
+	return put_document(ask, box, &options, to, status, message);
 }
 
 PFS_HTTP_MAKES(pfs_http_collapsed)
@@ -81,7 +120,7 @@ PFS_HTTP_MAKES(pfs_http_collapsed)
 	const struct pfs_document_options options = { .kind = PFS_DOCUMENT_COLLAPSED,
 						      .with_names = true,
 						      .of_total = ask->of_total };
-	return put_document(box, &options, to, status, message);
+	return put_document(ask, box, &options, to, status, message);
 }
 
 /* ---- names ---- */
@@ -176,12 +215,23 @@ static bool answer_all(const struct pfs_http_ask *ask, struct pfs_heap *heap, FI
 	return fine;
 }
 
+/* How many addresses of the profile have a name. 0 tells clients that the program was stripped, so
+ * a profile without an address says 1. */
+static bool answer_count(const struct pfs_heap *heap, FILE *to)
+{
+	uint32_t named = 0;
+	for (uint32_t i = 0; i < heap->location_count; i++)
+		named += heap->locations[i].line_count != 0;
+	return fprintf(to, "num_symbols: %u\n", heap->location_count == 0 ? 1 : named) >= 0;
+}
+
 PFS_HTTP_MAKES(pfs_http_symbols)
 {
-	if (ask->body == NULL)
-		return fputs("num_symbols: 1\n", to) >= 0;
+	if (ask->body == NULL && !pfs_http_has_profile(box))
+		return fputs("num_symbols: 0\n", to) >= 0;
 	struct pfs_heap *heap = take(box, true, status, message);
-	bool fine = heap != NULL && answer_all(ask, heap, to);
+	bool fine = heap != NULL &&
+		    (ask->body == NULL ? answer_count(heap, to) : answer_all(ask, heap, to));
 	pfs_heap_free(heap);
 	return fine;
 }

@@ -30,9 +30,14 @@ static const struct pfs_http_route routes[] = {
 	{ "pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
 	{ "pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
 	{ "debug/pprof/heap", PROTO, PFS_POLICY_DATA, true, false, true, pfs_http_heap_proto },
+	{ "debug/pprof/allocs", PROTO, PFS_POLICY_DATA, true, false, true, pfs_http_heap_proto },
 	{ "debug/pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
 	{ "debug/pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
 	{ "pprof/collapsed", TEXT, PFS_POLICY_DATA, true, false, true, pfs_http_collapsed },
+	/* jeprof cuts the path behind /pprof/heap, and asks for names beside it. */
+	{ "heap_v2/pprof/heap", TEXT, PFS_POLICY_DATA, true, false, true, pfs_http_heap_v2 },
+	{ "heap_v2/pprof/symbol", TEXT, PFS_POLICY_DATA, true, true, true, pfs_http_symbols },
+	{ "heap_v2/pprof/cmdline", TEXT, PFS_POLICY_DATA, false, false, true, pfs_http_cmdline },
 	{ "api/history", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_history },
 };
 

@@ -64,7 +64,8 @@ static bool open_tables(struct pfs_mysql *self, const char *path, struct pfs_mes
 	if (sqlite3_open(":memory:", &self->db) != SQLITE_OK ||
 	    !pfs_sql_guard_begin(&self->guard, self->db))
 		return pfs_refuse(message, "no memory");
-	if (pfs_sql_attach(self->db, path, message) != SQLITE_OK)
+	if ((path != NULL ? pfs_sql_attach(self->db, path, message)
+			  : pfs_sql_attach_last(self->db, message)) != SQLITE_OK)
 		return false;
 	return (pfs_mysql_prepare(self) == SQLITE_OK &&
 		pfs_sql_guard_end(&self->guard, self->db)) ||

@@ -18,6 +18,7 @@
 #include "memory/tool/listen.h"
 #include "memory/tool/sql/guard.h"
 #include "memory/tool/sql/sql.h"
+#include "memory/tool/sql/words.h"
 
 #define PFS_MYSQL_CONNECTIONS_MAX 64
 #define PFS_MYSQL_PACKET_MAX (1u << 20)
@@ -125,18 +126,5 @@ char *pfs_mysql_show(struct pfs_mysql *self, const char *text);
 char *pfs_mysql_variable(const struct pfs_mysql *self, const char *name);
 /* All of them as a query of (name, value), "SELECT ... UNION ALL ...". For sqlite3_free. */
 char *pfs_mysql_variables(const struct pfs_mysql *self);
-
-/* ---- words of a query ---- */
-
-struct pfs_word {
-	const char *text;
-	size_t bytes;
-	char kind; /* 'w'ord, 's'tring, 'q'uoted name, '@' variable, 'p'unctuation; 0: the end */
-};
-/* The next word at *at, after spaces and comments; *at moves behind it. */
-struct pfs_word pfs_word_next(const char **at);
-bool pfs_word_is(struct pfs_word word, const char *text);
-/* Its text: strings and quoted names without their quotes. For sqlite3_free. */
-char *pfs_word_text(struct pfs_word word);
 
 #endif

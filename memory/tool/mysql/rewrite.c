@@ -118,7 +118,13 @@ static void put_word(struct rewriting *self, struct pfs_word word)
 
 static char *rewrite_words(struct pfs_mysql *mysql, const char *text)
 {
-	struct rewriting self = { mysql, sqlite3_str_new(mysql->db), text, false };
+	struct pfs_message message;
+	char *computed = pfs_sql_operators(text, PFS_DIALECT_MYSQL, &message);
+	if (computed == NULL) {
+		pfs_mysql_error(mysql, 1235, "42000", "%s", message.text);
+		return NULL;
+	}
+	struct rewriting self = { mysql, sqlite3_str_new(mysql->db), computed, false };
 	for (;;) {
 		struct pfs_word word = pfs_word_next(&self.at);
 		if (word.kind == 0 || self.refused)
@@ -126,6 +132,7 @@ static char *rewrite_words(struct pfs_mysql *mysql, const char *text)
 		put_word(&self, word);
 	}
 	char *query = sqlite3_str_finish(self.to);
+	sqlite3_free(computed);
 	if (!self.refused && query != NULL)
 		return query;
 	if (!self.refused)

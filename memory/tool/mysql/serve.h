@@ -10,7 +10,7 @@
 #include "memory/tool/listen.h"
 
 struct pfs_mysql_options {
-	const char *path; /* of the box */
+	const char *path; /* of the box; NULL: the newest one, which each connection looks up */
 	struct pfs_listening *listening;
 	const struct pfs_secret *password; /* empty: anybody who can connect */
 	bool may_change;

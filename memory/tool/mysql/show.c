@@ -92,8 +92,35 @@ static char *show_tables(struct pfs_mysql *self, const struct rest *rest, bool f
 	return NULL;
 }
 
-static char *show_columns(const struct rest *rest)
+/* False: answered by an error. */
+static bool is_table(struct pfs_mysql *self, const char *name)
 {
+	const struct pfs_sql_name *one;
+	for (size_t i = 0; (one = pfs_sql_name(i)) != NULL; i++)
+		if (name != NULL && strcasecmp(one->name, name) == 0)
+			return true;
+	if (name != NULL && strncasecmp(name, "information_schema_", 19) == 0)
+		return true;
+	pfs_mysql_error(self, 1146, "42S02", "Table '%s' doesn't exist", name == NULL ? "" : name);
+	return false;
+}
+
+/* information_schema.x is a view information_schema_x. */
+static void join_schema(struct rest *rest)
+{
+	if (rest->schema == NULL || rest->table == NULL ||
+	    strcasecmp(rest->schema, "information_schema") != 0)
+		return;
+	char *name = sqlite3_mprintf("information_schema_%s", rest->table);
+	sqlite3_free(rest->table);
+	rest->table = name;
+}
+
+static char *show_columns(struct pfs_mysql *self, struct rest *rest)
+{
+	join_schema(rest);
+	if (!is_table(self, rest->table))
+		return NULL;
 	return sqlite3_mprintf(
 		"SELECT name AS Field, lower(type) AS Type, CASE \"notnull\" WHEN 1 THEN 'NO' "
 		"ELSE 'YES' END AS \"Null\", '' AS \"Key\", NULL AS \"Default\", '' AS Extra FROM "
@@ -101,8 +128,46 @@ static char *show_columns(const struct rest *rest)
 		rest->table == NULL ? "" : rest->table, and_like("name", rest));
 }
 
+/* SHOW CREATE TABLE or VIEW. */
+static char *show_create(struct pfs_mysql *self, struct rest *rest)
+{
+	const char *view = rest->table == NULL ? NULL : pfs_sql_view_text(rest->table);
+	if (view != NULL)
+		return sqlite3_mprintf(
+			"SELECT '%q' AS \"View\", 'CREATE VIEW `%q` AS ' || '%q' AS \"Create "
+			"View\", 'utf8mb4' AS character_set_client, 'utf8mb4_bin' AS "
+			"collation_connection",
+			rest->table, rest->table, view);
+	if (!is_table(self, rest->table))
+		return NULL;
+	return sqlite3_mprintf(
+		"SELECT '%q' AS \"Table\", 'CREATE TABLE `%q` (' || char(10) || group_concat('  `' "
+		"|| name || '` ' || lower(type) || CASE \"notnull\" WHEN 1 THEN ' NOT NULL' ELSE ' "
+		"DEFAULT NULL' END, ',' || char(10)) || char(10) || ') ENGINE=PERFORMANCE_SCHEMA "
+		"DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin' AS \"Create Table\" FROM (SELECT * "
+		"FROM pragma_table_info('%q') ORDER BY cid)",
+		rest->table, rest->table, rest->table);
+}
+
+/* The tables of a box have no indexes. */
+static char *show_index(struct pfs_mysql *self, const struct rest *rest)
+{
+	if (!is_table(self, rest->table))
+		return NULL;
+	return sqlite3_mprintf(
+		"SELECT '' AS \"Table\", 0 AS Non_unique, '' AS Key_name, 0 AS Seq_in_index, '' AS "
+		"Column_name, '' AS Collation, 0 AS Cardinality, NULL AS Sub_part, NULL AS Packed, "
+		"'' AS \"Null\", '' AS Index_type, '' AS Comment, '' AS Index_comment LIMIT 0");
+}
+
+static bool is_index(struct pfs_word what)
+{
+	return pfs_word_is(what, "index") || pfs_word_is(what, "indexes") ||
+	       pfs_word_is(what, "keys");
+}
+
 /* NULL: no such thing is shown. */
-static char *show(struct pfs_mysql *self, struct pfs_word what, const struct rest *rest, bool full)
+static char *show(struct pfs_mysql *self, struct pfs_word what, struct rest *rest, bool full)
 {
 	if (pfs_word_is(what, "databases") || pfs_word_is(what, "schemas"))
 		return sqlite3_mprintf(
@@ -113,7 +178,9 @@ static char *show(struct pfs_mysql *self, struct pfs_word what, const struct res
 	if (pfs_word_is(what, "tables"))
 		return show_tables(self, rest, full);
 	if ((pfs_word_is(what, "columns") || pfs_word_is(what, "fields")) && rest->table != NULL)
-		return show_columns(rest);
+		return show_columns(self, rest);
+	if (is_index(what))
+		return show_index(self, rest);
 	if (pfs_word_is(what, "status"))
 		return sqlite3_mprintf("SELECT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS "
 				       "Value FROM global_status WHERE 1%z",
@@ -143,9 +210,16 @@ char *pfs_mysql_show(struct pfs_mysql *self, const char *text)
 	char *query = NULL;
 	if (is_describe) {
 		take_from(&at, &rest);
-		query = show_columns(&rest);
+		query = show_columns(self, &rest);
+		free_rest(&rest);
+		return query;
+	}
+	struct pfs_word what = pfs_word_next(&at);
+	if (pfs_word_is(what, "create")) {
+		(void)pfs_word_next(&at); /* TABLE or VIEW */
+		take_from(&at, &rest);
+		query = show_create(self, &rest);
 	} else {
-		struct pfs_word what = pfs_word_next(&at);
 		while (pfs_word_is(what, "full") || pfs_word_is(what, "global") ||
 		       pfs_word_is(what, "session") || pfs_word_is(what, "extended")) {
 			full |= pfs_word_is(what, "full");

@@ -127,27 +127,50 @@ PFS_SQL_FUNCTION(do_now)
 	result_text(context, text);
 }
 
-/* NULL if one is. */
-PFS_SQL_FUNCTION(do_concat)
+/* LIKE without ESCAPE: the backslash escapes. */
+PFS_SQL_FUNCTION(do_like)
 {
-	sqlite3_str *text = sqlite3_str_new(NULL);
-	for (int i = 0; i < argc; i++) {
-		const char *part = (const char *)sqlite3_value_text(argv[i]);
-		if (part == NULL) {
-			sqlite3_free(sqlite3_str_finish(text));
-			return;
-		}
-		sqlite3_str_appendall(text, part);
-	}
-	char *whole = sqlite3_str_finish(text);
-	sqlite3_result_text(context, whole == NULL ? "" : whole, -1, SQLITE_TRANSIENT);
-	sqlite3_free(whole);
+	const char *pattern = (const char *)sqlite3_value_text(argv[0]);
+	const char *text = (const char *)sqlite3_value_text(argv[1]);
+	if (pattern != NULL && text != NULL)
+		sqlite3_result_int(context, sqlite3_strlike(pattern, text, '\\') == 0);
 }
 
-PFS_SQL_FUNCTION(do_if)
-{
-	sqlite3_result_value(context, sqlite3_value_double(argv[0]) != 0 ? argv[1] : argv[2]);
-}
+/* ---- information_schema ---- */
+
+#define WIDTH "CAST(substr(c.type, instr(c.type, '(') + 1) AS INTEGER)"
+#define IS_TEXT "(instr(c.type, 'CHAR') > 0 OR c.type IN ('TEXT', ''))"
+
+/* A column of a view has no declared type; it is shown as text. */
+static const char information_schema[] =
+	"CREATE TEMP VIEW information_schema_tables AS SELECT 'def' AS TABLE_CATALOG, "
+	"TABLE_SCHEMA, NAME AS TABLE_NAME, TABLE_TYPE, CASE TABLE_TYPE WHEN 'VIEW' THEN NULL ELSE "
+	"'PERFORMANCE_SCHEMA' END AS ENGINE, CASE TABLE_TYPE WHEN 'VIEW' THEN NULL ELSE 10 END "
+	"AS VERSION, CASE TABLE_TYPE WHEN 'VIEW' THEN NULL ELSE 'Dynamic' END AS ROW_FORMAT, "
+	"NULL AS TABLE_ROWS, NULL AS AVG_ROW_LENGTH, NULL AS DATA_LENGTH, NULL AS "
+	"MAX_DATA_LENGTH, NULL AS INDEX_LENGTH, NULL AS DATA_FREE, NULL AS AUTO_INCREMENT, "
+	"NULL AS CREATE_TIME, NULL AS UPDATE_TIME, NULL AS CHECK_TIME, CASE TABLE_TYPE WHEN "
+	"'VIEW' THEN NULL ELSE 'utf8mb4_bin' END AS TABLE_COLLATION, NULL AS CHECKSUM, '' AS "
+	"CREATE_OPTIONS, CASE TABLE_TYPE WHEN 'VIEW' THEN 'VIEW' ELSE '' END AS TABLE_COMMENT "
+	"FROM tables;"
+	"CREATE TEMP VIEW information_schema_schemata AS SELECT DISTINCT 'def' AS "
+	"CATALOG_NAME, TABLE_SCHEMA AS SCHEMA_NAME, 'utf8mb4' AS DEFAULT_CHARACTER_SET_NAME, "
+	"'utf8mb4_bin' AS DEFAULT_COLLATION_NAME, NULL AS SQL_PATH FROM tables;"
+	"CREATE TEMP VIEW information_schema_columns AS SELECT 'def' AS TABLE_CATALOG, "
+	"t.TABLE_SCHEMA AS TABLE_SCHEMA, t.NAME AS TABLE_NAME, c.name AS COLUMN_NAME, "
+	"c.cid + 1 AS ORDINAL_POSITION, NULL AS COLUMN_DEFAULT, CASE c.\"notnull\" WHEN 1 THEN "
+	"'NO' ELSE 'YES' END AS IS_NULLABLE, CASE WHEN c.type = '' THEN 'text' WHEN "
+	"instr(c.type, '(') > 0 THEN lower(substr(c.type, 1, instr(c.type, '(') - 1)) ELSE "
+	"lower(replace(c.type, ' UNSIGNED', '')) END AS DATA_TYPE, CASE WHEN instr(c.type, '(') > "
+	"0 THEN " WIDTH " WHEN " IS_TEXT " THEN 65535 END AS CHARACTER_MAXIMUM_LENGTH, CASE WHEN "
+	"instr(c.type, '(') > 0 THEN 4 * " WIDTH " WHEN " IS_TEXT " THEN 65535 END AS "
+	"CHARACTER_OCTET_LENGTH, CASE WHEN instr(c.type, 'UNSIGNED') > 0 THEN 20 WHEN "
+	"instr(c.type, 'BIGINT') > 0 THEN 19 END AS NUMERIC_PRECISION, CASE WHEN instr(c.type, "
+	"'BIGINT') > 0 THEN 0 END AS NUMERIC_SCALE, NULL AS DATETIME_PRECISION, CASE WHEN " IS_TEXT
+	" THEN 'utf8mb4' END AS CHARACTER_SET_NAME, CASE WHEN " IS_TEXT " THEN 'utf8mb4_bin' END "
+	"AS COLLATION_NAME, CASE c.type WHEN '' THEN 'text' ELSE lower(c.type) END AS COLUMN_TYPE, "
+	"'' AS COLUMN_KEY, '' AS EXTRA, 'select' AS PRIVILEGES, '' AS COLUMN_COMMENT, '' AS "
+	"GENERATION_EXPRESSION FROM tables AS t JOIN pragma_table_info(t.NAME) AS c";
 
 int pfs_mysql_prepare(struct pfs_mysql *self)
 {
@@ -160,7 +183,7 @@ int pfs_mysql_prepare(struct pfs_mysql *self)
 		{ "user", 0, do_user },         { "current_user", 0, do_user },
 		{ "version", 0, do_version },   { "connection_id", 0, do_connection_id },
 		{ "now", 0, do_now },           { "unix_timestamp", 0, do_unix_timestamp },
-		{ "concat", -1, do_concat },    { "if", 3, do_if },
+		{ "like", 2, do_like },
 	};
 	int code = SQLITE_OK;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && code == SQLITE_OK; i++)
@@ -169,11 +192,5 @@ int pfs_mysql_prepare(struct pfs_mysql *self)
 						  NULL);
 	if (code != SQLITE_OK)
 		return code;
-	return sqlite3_exec(
-		self->db,
-		"CREATE TEMP VIEW information_schema_tables AS SELECT 'def' AS TABLE_CATALOG, "
-		"TABLE_SCHEMA, NAME AS TABLE_NAME, TABLE_TYPE FROM tables;"
-		"CREATE TEMP VIEW information_schema_schemata AS SELECT DISTINCT 'def' AS "
-		"CATALOG_NAME, TABLE_SCHEMA AS SCHEMA_NAME FROM tables",
-		NULL, NULL, NULL);
+	return sqlite3_exec(self->db, information_schema, NULL, NULL, NULL);
 }

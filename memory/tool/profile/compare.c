@@ -2,6 +2,7 @@
  * compare.c - copies entries between profiles: to compare two moments, and to remove the
  * allocator's own frames from dumps of other allocators.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +139,9 @@ static void forget_owners(struct pfs_heap *heap)
 	heap->entry_count = heap->entry_room = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pfs_heap_entry like = { .stack = entries[i].stack };
-		add(&pfs_heap_entry(heap, &like)->now, &entries[i].now);
+		struct pfs_heap_entry *to = pfs_heap_entry(heap, &like);
+		add(&to->now, &entries[i].now);
+		add(&to->base, &entries[i].base);
 	}
 	free(entries);
 }
@@ -158,6 +161,28 @@ void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 	}
 	end(&import);
 	heap->has_base = true;
+}
+
+static double grown(double by)
+{
+	return by < PFS_HEAP_NOISE ? 0 : by;
+}
+
+void pfs_heap_keep_growth(struct pfs_heap *heap)
+{
+	forget_owners(heap);
+	for (uint32_t i = 0; i < heap->entry_count; i++) {
+		struct pfs_heap_values *now = &heap->entries[i].now;
+		const struct pfs_heap_values *base = &heap->entries[i].base;
+		now->live_bytes = grown(now->live_bytes - base->live_bytes);
+		now->live_objects = now->live_bytes == 0
+					    ? 0
+					    : fmax(now->live_objects - base->live_objects, 0);
+		now->total_bytes = grown(now->total_bytes - base->total_bytes);
+		now->total_objects = fmax(now->total_objects - base->total_objects, 0);
+		memset(&heap->entries[i].base, 0, sizeof(heap->entries[i].base));
+	}
+	heap->has_base = false;
 }
 
 /* ---- the allocator's own frames ---- */

@@ -140,5 +140,7 @@ struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message);
 /* What base has becomes what heap is compared with; where files lie elsewhere now, addresses are
  * taken along. */
 void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base);
+/* Of a compared heap only what each stack grew by; what it shrank by is 0. */
+void pfs_heap_keep_growth(struct pfs_heap *heap);
 
 #endif

@@ -77,7 +77,10 @@ static const struct {
 } losses[] = {
 	{ "Pfs_cells_lost", "allocations not counted, because the box was full" },
 	{ "Performance_schema_memory_classes_lost", "instruments that did not fit" },
-	{ "Performance_schema_thread_instances_lost", "threads without an account of their own" },
+	{ "Performance_schema_thread_instances_lost",
+	  "threads not counted, because more lived than the box has room for "
+	  "(pfs-mem run --threads)" },
+	{ "Pfs_thread_bytes_lost", "bytes allocated by threads that are not counted" },
 	{ "Performance_schema_accounts_lost", "accounts that did not fit" },
 	{ "Performance_schema_users_lost", "users that did not fit" },
 	{ "Performance_schema_hosts_lost", "hosts that did not fit" },

@@ -18,7 +18,7 @@ static int register_tables(struct pfs_session *session)
 	return SQLITE_OK;
 }
 
-int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
+static int attach(sqlite3 *db, const char *target, bool is_last, struct pfs_message *message)
 {
 	struct pfs_session *session = calloc(1, sizeof(*session));
 	if (session == NULL) {
@@ -26,6 +26,7 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 		return SQLITE_NOMEM;
 	}
 	session->db = db;
+	session->is_last = is_last;
 	if (target != NULL && !pfs_session_open(session, target, message)) {
 		pfs_session_free(session);
 		return SQLITE_CANTOPEN;
@@ -40,6 +41,16 @@ int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
 	if (code != SQLITE_OK)
 		pfs_refuse(message, "the tables of a box: %s", sqlite3_errmsg(db));
 	return code;
+}
+
+int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message)
+{
+	return attach(db, target, false, message);
+}
+
+int pfs_sql_attach_last(sqlite3 *db, struct pfs_message *message)
+{
+	return attach(db, "last", true, message);
 }
 
 #ifndef SQLITE_CORE

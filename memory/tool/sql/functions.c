@@ -1,5 +1,5 @@
 /*
- * functions.c - pfs_mem_open, and format_bytes as sys has it.
+ * functions.c - pfs_mem_open, format_bytes as sys has it, and the list of all functions.
  */
 #include <math.h>
 #include <stdio.h>
@@ -59,6 +59,59 @@ PFS_SQL_FUNCTION(mem_hold)
 	sqlite3_result_int(context, session->holds);
 }
 
+/* Those of this file that take no session. */
+static const struct pfs_sql_function plain_functions[] = {
+	{ "format_bytes", 1, 1, format_bytes, false }, { NULL, 0, 0, NULL, false }
+};
+
+/* SQLite's own, with the meaning that MySQL gives them. */
+static const char *const same_functions[] = {
+	"abs",   "avg",    "coalesce", "count", "exp",   "group_concat", "hex",	    "ifnull",
+	"like",  "ln",     "log10",    "log2",  "lower", "ltrim",        "max",     "min",
+	"nullif", "pi",    "pow",      "power", "replace", "row_number", "rank",    "dense_rank",
+	"rtrim", "sign",   "sqrt",     "sum",   "trim",  "upper",        "lag",     "lead",
+	"first_value", "last_value", "ntile", "percent_rank", "cume_dist",
+};
+
+static const struct pfs_sql_function *const function_tables[] = { plain_functions,
+								   pfs_sql_mysql_functions };
+#define FUNCTION_TABLES (sizeof(function_tables) / sizeof(function_tables[0]))
+
+bool pfs_sql_is_function(const char *name)
+{
+	for (size_t i = 0; i < FUNCTION_TABLES; i++)
+		for (const struct pfs_sql_function *at = function_tables[i]; at->name; at++)
+			if (sqlite3_stricmp(at->name, name) == 0)
+				return true;
+	for (size_t i = 0; i < sizeof(same_functions) / sizeof(same_functions[0]); i++)
+		if (sqlite3_stricmp(same_functions[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* A library that SQLite loads leaves the functions of its host as they are. */
+static bool may_replace(void)
+{
+#ifdef SQLITE_CORE
+	return true;
+#else
+	return false;
+#endif
+}
+
+static int register_functions(sqlite3 *db, const struct pfs_sql_function *at)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int code = SQLITE_OK;
+	for (; at->name != NULL && code == SQLITE_OK; at++)
+		for (int argc = at->arguments_min; argc <= at->arguments_max && code == SQLITE_OK;
+		     argc++)
+			if (!at->is_replacing || may_replace())
+				code = sqlite3_create_function_v2(db, at->name, argc, flags, NULL,
+								  at->call, NULL, NULL, NULL);
+	return code;
+}
+
 int pfs_sql_functions(struct pfs_session *session)
 {
 	sqlite3 *db = session->db;
@@ -69,9 +122,7 @@ int pfs_sql_functions(struct pfs_session *session)
 		code = sqlite3_create_function_v2(db, "pfs_mem_hold", 1,
 						  SQLITE_UTF8 | SQLITE_DIRECTONLY, session,
 						  mem_hold, NULL, NULL, NULL);
-	if (code != SQLITE_OK)
-		return code;
-	return sqlite3_create_function_v2(db, "format_bytes", 1,
-					  SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-					  NULL, format_bytes, NULL, NULL, NULL);
+	for (size_t i = 0; i < FUNCTION_TABLES && code == SQLITE_OK; i++)
+		code = register_functions(db, function_tables[i]);
+	return code;
 }

@@ -10,8 +10,8 @@
 
 /* ---- lists ---- */
 
-/* SQLite's functions of numbers, text and time: none has an effect, takes a pointer, or tells of
- * the process. Sorted. Ours are added where they are registered. */
+/* SQLite's functions of numbers, text and time, which our views use: none has an effect, takes a
+ * pointer, or tells of the process. Sorted. Clients call only those that give what MySQL's give. */
 /* clang-format off */
 static const char *const functions[] = {
 	"abs", "avg", "ceil", "ceiling", "char", "coalesce", "count", "cume_dist", "current_date",
@@ -26,7 +26,7 @@ static const char *const functions[] = {
 /* clang-format on */
 
 /* Of ours, those that clients may not call: they open files, or are of a session. */
-static const char *const owners_only[] = { "pfs_mem_open" };
+static const char *const owners_only[] = { "pfs_mem_open", "pfs_mem_hold" };
 
 static bool is_in(const char *const *names, size_t count, const char *name)
 {
@@ -45,11 +45,6 @@ static bool is_word(const char *words, const char *name)
 	return words != NULL && length < (int)sizeof(wanted) && strcasestr(words, wanted) != NULL;
 }
 
-static bool may_call(const struct pfs_sql_guard *self, const char *name)
-{
-	return IS_IN(functions, name) || (is_word(self->own, name) && !IS_IN(owners_only, name));
-}
-
 static bool is_ours(const char *table)
 {
 	static const char schema[] = "information_schema_"; /* views only: nothing is created */
@@ -58,6 +53,13 @@ static bool is_ours(const char *table)
 			return true;
 	return strncasecmp(table, schema, sizeof(schema) - 1) == 0 ||
 	       strcasecmp(table, "pragma_table_info") == 0;
+}
+
+/* view: that the call stands in, or the name of a subquery; NULL: the statement itself. */
+static bool may_call(const struct pfs_sql_guard *self, const char *name, const char *view)
+{
+	return pfs_sql_is_function(name) || (is_word(self->own, name) && !IS_IN(owners_only, name)) ||
+	       (view != NULL && is_ours(view) && IS_IN(functions, name));
 }
 
 /*
@@ -102,16 +104,15 @@ static int change(struct pfs_sql_guard *self, const char *table)
 }
 
 static int authorize(void *opaque, int action, const char *one, const char *two, const char *schema,
-		     const char *trigger)
+		     const char *view)
 {
 	struct pfs_sql_guard *self = opaque;
 	(void)schema;
-	(void)trigger;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE: return SQLITE_OK;
 	case SQLITE_READ: return may_read(one, two) ? SQLITE_OK : deny(self, "table", one);
-	case SQLITE_FUNCTION: return may_call(self, two) ? SQLITE_OK : deny(self, "function", two);
+	case SQLITE_FUNCTION: return may_call(self, two, view) ? SQLITE_OK : deny(self, "function", two);
 	case SQLITE_PRAGMA:
 		return strcasecmp(one, "table_info") == 0 ? SQLITE_OK : deny(self, "pragma", one);
 	case SQLITE_UPDATE:

@@ -118,6 +118,34 @@ static void threads_value(struct pfs_cursor *cursor, int column, sqlite3_context
 	}
 }
 
+#define NUMBER_BITS 17 /* of 65536 records */
+
+/* The thread's id and its record. */
+static int64_t threads_rowid(const struct pfs_cursor *cursor)
+{
+	const struct pfs_seen_thread *thread = &cursor->snapshot->threads[cursor->row];
+	return (int64_t)(thread->thread_id << NUMBER_BITS | thread->number);
+}
+
+static bool threads_update(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
+			   struct pfs_message *message)
+{
+	const int instrumented = 13, history = 14;
+	bool on;
+	for (int i = 0; i < 17; i++)
+		if (i != instrumented && i != history && !sqlite3_value_nochange(values[i]))
+			return pfs_refuse(message, "threads: only INSTRUMENTED can be changed");
+	if (!sqlite3_value_nochange(values[history]) && !switch_of(values[history], &on))
+		return pfs_refuse(message, "threads: HISTORY must be 'YES' or 'NO'");
+	if (sqlite3_value_nochange(values[instrumented]))
+		return true; /* HISTORY has no effect on memory */
+	if (!switch_of(values[instrumented], &on))
+		return pfs_refuse(message, "threads: INSTRUMENTED must be 'YES' or 'NO'");
+	return pfs_reader_instrument(session->reader,
+				     (uint32_t)(rowid & ((1 << NUMBER_BITS) - 1)),
+				     (uint64_t)rowid >> NUMBER_BITS, on, message);
+}
+
 /* ---- accounts, users, hosts ---- */
 
 static const struct pfs_seen_account *people_of(const struct pfs_cursor *cursor, uint32_t *count)
@@ -177,7 +205,8 @@ const struct pfs_table pfs_sql_objects[] = {
 		     "HISTORY VARCHAR(3) NOT NULL, CONNECTION_TYPE VARCHAR(16), "
 		     "THREAD_OS_ID BIGINT UNSIGNED",
 	  .keys = { [PFS_KEY_ID] = 1 },
-	  .row_limit = threads_limit, .there = threads_there, .value = threads_value },
+	  .row_limit = threads_limit, .there = threads_there, .value = threads_value,
+	  .rowid = threads_rowid, .update = threads_update },
 	PEOPLE("accounts", "USER CHAR(128), HOST CHAR(255), "),
 	PEOPLE("users", "USER CHAR(128), "),
 	PEOPLE("hosts", "HOST CHAR(255), "),

@@ -116,11 +116,43 @@ void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment)
 	free_moment(moment);
 }
 
+/* The newest box whose program lives; NULL: none. */
+static struct pfs_reader *open_newest_live(void)
+{
+	struct pfs_message why;
+	struct pfs_box_list list;
+	struct pfs_reader *reader = NULL;
+	if (!pfs_box_list_make(&list, &why))
+		return NULL;
+	for (size_t i = 0; i < list.count && reader == NULL; i++)
+		if (list.boxes[i].is_live)
+			reader = pfs_reader_open(list.boxes[i].path, &why);
+	pfs_box_list_free(&list);
+	return reader;
+}
+
+/* Changes to the newest living program, where that of the present box has ended. Not while another
+ * statement reads the present one. */
+static void follow_last(struct pfs_session *self)
+{
+	struct pfs_message why;
+	bool is_alone = self->moments == NULL || self->moments->next == NULL;
+	if (!self->is_last || !is_alone || self->reader == NULL ||
+	    !pfs_reader_refresh(self->reader, &why) || pfs_reader_info(self->reader)->is_live)
+		return;
+	struct pfs_reader *newest = open_newest_live();
+	if (newest == NULL)
+		return;
+	pfs_reader_close(self->reader);
+	self->reader = newest;
+}
+
 static struct pfs_snapshot *take(struct pfs_session *self, unsigned parts,
 				 struct pfs_message *message)
 {
 	if (!have_reader(self, message))
 		return NULL;
+	follow_last(self);
 	struct pfs_snapshot *snapshot = pfs_snapshot_take(self->reader, parts, message);
 	if (snapshot == NULL)
 		return NULL;

@@ -24,6 +24,7 @@ struct pfs_session {
 	sqlite3 *db;
 	struct pfs_reader *reader; /* NULL: not yet */
 	struct pfs_moment *moments;
+	bool is_last;                    /* the newest box, see pfs_sql_attach_last */
 	bool holds;                      /* all statements see one moment, from the first on */
 	struct pfs_snapshot *held;       /* that moment; NULL: not yet */
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
@@ -73,6 +74,8 @@ struct pfs_table {
 	 * each number has one. */
 	bool (*there)(struct pfs_cursor *cursor, uint64_t *row);
 	void (*value)(struct pfs_cursor *cursor, int column, sqlite3_context *context);
+	/* What names a row for update; NULL: its number plus 1. */
+	int64_t (*rowid)(const struct pfs_cursor *cursor);
 	/* NULL: the table is read-only. */
 	bool (*update)(struct pfs_session *session, int64_t rowid, sqlite3_value **values,
 		       struct pfs_message *message);
@@ -126,6 +129,15 @@ bool pfs_sql_take_limit(const char *table, sqlite3_value **values, int columns, 
 
 /* All text of a snapshot is UTF-8 from now on. */
 void pfs_sql_make_text(struct pfs_snapshot *snapshot);
+
+/* A function with arguments_min to arguments_max arguments; -1: any number. */
+struct pfs_sql_function {
+	const char *name;
+	int arguments_min, arguments_max;
+	void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
+	bool is_replacing; /* SQLite has one of that name, with another meaning or result */
+};
+extern const struct pfs_sql_function pfs_sql_mysql_functions[]; /* the last has no name */
 
 /* Functions (format_bytes and others) and the views of sys. */
 int pfs_sql_functions(struct pfs_session *session);

@@ -32,6 +32,10 @@ PFS_SQL_CALLS
  */
 int pfs_sql_attach(sqlite3 *db, const char *target, struct pfs_message *message);
 
+/* The same with the newest box. When its program has ended, a statement that finds a newer box of a
+ * living program changes to that one. */
+int pfs_sql_attach_last(sqlite3 *db, struct pfs_message *message);
+
 /* The tables and views there are, for lists: name i and where MySQL has it; NULL: no more. */
 struct pfs_sql_name {
 	const char *name;
@@ -39,6 +43,13 @@ struct pfs_sql_name {
 	const char *type;   /* BASE TABLE, VIEW */
 };
 const struct pfs_sql_name *pfs_sql_name(size_t i);
+
+/* The SELECT of a view of sys; NULL: there is none of that name. */
+const char *pfs_sql_view_text(const char *name);
+
+/* Is there a function of that name that gives what MySQL's gives? For lists of what clients may call;
+ * it does not name those that open another box. */
+bool pfs_sql_is_function(const char *name);
 
 /* Makes text of a box UTF-8: '?' replaces other bytes. */
 void pfs_sql_text(char *text);

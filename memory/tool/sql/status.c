@@ -113,6 +113,7 @@ static const struct variable status[] = {
 	{ "Pfs_memory_lost", LOST(PFS_LOST_MEMORY) },
 	{ "Pfs_owners_lost", AT(NUMBER_64, owners_lost) },
 	{ "Pfs_rows_missed", AT(NUMBER_64, rows_missed) },
+	{ "Pfs_thread_bytes_lost", LOST(PFS_LOST_THREAD_BYTES) },
 	{ "Threads_connected", AT(NUMBER_32, thread_count) },
 	{ "Uptime", BY(uptime) },
 };

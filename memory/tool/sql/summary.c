@@ -14,7 +14,8 @@
 	"LOW_COUNT_USED BIGINT NOT NULL, CURRENT_COUNT_USED BIGINT NOT NULL, "        \
 	"HIGH_COUNT_USED BIGINT NOT NULL, LOW_NUMBER_OF_BYTES_USED BIGINT NOT NULL, " \
 	"CURRENT_NUMBER_OF_BYTES_USED BIGINT NOT NULL, "                              \
-	"HIGH_NUMBER_OF_BYTES_USED BIGINT NOT NULL"
+	"HIGH_NUMBER_OF_BYTES_USED BIGINT NOT NULL, "                                 \
+	"HIGH_IS TEXT HIDDEN, HIGH_COUNT_IS TEXT HIDDEN"
 
 static uint64_t summary_limit(const struct pfs_cursor *cursor)
 {
@@ -125,9 +126,14 @@ static void summary_value(struct pfs_cursor *cursor, int column, sqlite3_context
 				   row->bytes_free,  row->low_count,  row->current_count,
 				   row->high_count,  row->low_bytes,  row->current_bytes,
 				   row->high_bytes };
-	int at = column - event - 1;
-	if (at >= 0 && at < (int)(sizeof(values) / sizeof(values[0])))
+	int at = column - event - 1, all = (int)(sizeof(values) / sizeof(values[0]));
+	if (at >= 0 && at < all)
 		sqlite3_result_int64(context, values[at]);
+	else
+		pfs_result_text(context, (at == all ? row->is_high_bytes_exact
+						    : row->is_high_count_exact)
+						 ? "exact"
+						 : "at most");
 }
 
 #define SUMMARY(kind, table, who_columns, ...)                                                   \

@@ -3,7 +3,7 @@
  * with plain numbers.
  *
  * user_summary and host_summary serve exporters, which cannot read NULL: they have 0 for what only
- * a database server has (statements, file latency).
+ * a database server has (statements, file latency). In text, "≤" marks a HIGH that is an upper bound.
  */
 #include <string.h>
 
@@ -19,18 +19,19 @@
 					   ")) AS current_max_alloc, " F          \
 					   "(sum(SUM_NUMBER_OF_BYTES_ALLOC)) AS total_allocated "
 
-#define GLOBAL(F)                                                                               \
-	"SELECT EVENT_NAME AS event_name, CURRENT_COUNT_USED AS current_count, " F "(" P        \
-	") AS current_alloc, " F                                                                \
-	"(" AVG(P, "CURRENT_COUNT_USED") ") AS current_avg_alloc, "                             \
-					 "HIGH_COUNT_USED AS high_count, " F                    \
-					 "(HIGH_NUMBER_OF_BYTES_USED) AS high_alloc, " F        \
-					 "(" AVG("HIGH_NUMBER_OF_BYTES_USED",                   \
-						 "HIGH_COUNT_USED") ") AS high_avg_alloc "      \
-								    "FROM "                     \
-								    "memory_summary_global_by_" \
-								    "event_name WHERE " P       \
-								    " > 0 ORDER BY " P " DESC"
+/* An upper bound is marked in text. */
+#define BOUND "CASE HIGH_IS WHEN 'exact' THEN '' ELSE '≤ ' END || "
+#define RATIO "CASE WHEN HIGH_IS = 'exact' AND HIGH_COUNT_IS = 'exact' THEN '' ELSE '≈ ' END || "
+/* clang-format off */
+#define GLOBAL(F, BOUND_, RATIO_) \
+	"SELECT EVENT_NAME AS event_name, CURRENT_COUNT_USED AS current_count, " \
+	F "(" P ") AS current_alloc, " \
+	F "(" AVG(P, "CURRENT_COUNT_USED") ") AS current_avg_alloc, " \
+	"HIGH_COUNT_USED AS high_count, " \
+	BOUND_ F "(HIGH_NUMBER_OF_BYTES_USED) AS high_alloc, " \
+	RATIO_ F "(" AVG("HIGH_NUMBER_OF_BYTES_USED", "HIGH_COUNT_USED") ") AS high_avg_alloc " \
+	"FROM memory_summary_global_by_event_name WHERE " P " > 0 ORDER BY " P " DESC"
+/* clang-format on */
 
 #define TOTAL(F) \
 	"SELECT " F "(sum(" P ")) AS total_allocated FROM memory_summary_global_by_event_name"
@@ -65,7 +66,8 @@ struct view {
 };
 
 static const struct view views[] = {
-	{ "memory_global_by_current_bytes", GLOBAL("format_bytes"), GLOBAL("") },
+	{ "memory_global_by_current_bytes", GLOBAL("format_bytes", BOUND, RATIO),
+	  GLOBAL("", "", "") },
 	{ "memory_global_total", TOTAL("format_bytes"), TOTAL("") },
 	{ "memory_by_thread_by_current_bytes", THREAD("format_bytes"), THREAD("") },
 	{ "memory_by_user_by_current_bytes", WHO("format_bytes", "USER", "user", "user"),
@@ -109,4 +111,13 @@ const char *pfs_sql_view_name(size_t i)
 	};
 	/* clang-format on */
 	return i >= 2 * VIEWS ? NULL : i % 2 == 0 ? views[i / 2].name : raw[i / 2];
+}
+
+const char *pfs_sql_view_text(const char *name)
+{
+	bool is_raw = strncmp(name, "x$", 2) == 0;
+	for (size_t i = 0; i < VIEWS; i++)
+		if (sqlite3_stricmp(views[i].name, is_raw ? name + 2 : name) == 0)
+			return is_raw ? views[i].raw : views[i].plain;
+	return NULL;
 }

@@ -233,7 +233,9 @@ static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, i
 
 static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
-	*rowid = (sqlite3_int64)((struct pfs_cursor *)cursor)->row + 1;
+	const struct pfs_cursor *self = (struct pfs_cursor *)cursor;
+	*rowid = self->table->rowid != NULL ? self->table->rowid(self)
+					    : (sqlite3_int64)self->row + 1;
 	return SQLITE_OK;
 }
 

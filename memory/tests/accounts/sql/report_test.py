@@ -76,7 +76,7 @@ class Report(Case):
         super().setUp()
         self.live = Live(self.folder)
         lives = [self.live.do("begin", name, user, host, "YES") for name, user, host in
-                 (("one", "al", "h1"), ("two", USER, "-"), ("three", "-", "-"))]
+                 (("one", "al", "h1"), ("two", USER, "h2"), ("three", "-", "-"))]
         for number, life in enumerate(lives):
             self.live.do("alloc", life, "memory/a/x", 100000 * (number + 1))
             self.live.do("tick")
@@ -142,7 +142,7 @@ class Report(Case):
         first = page.data["tables"]["instruments"]["rows"][0]
         self.assertEqual(first[:5], ["memory/a/x", 600000, 600000, 3, 3])
         self.assertEqual({row[0] for row in page.data["tables"]["accounts"]["rows"]},
-                         {"al@h1", USER, "background"})
+                         {"al@h1", f"{USER}@h2", "background"})
         self.assertEqual(page.data["tables"]["users"]["rows"][0][:2], ["background", 305000])
         self.assertEqual(page.data["tables"]["instruments"]["rows"][0][5], 23)
         rest = page.cells.index("8 more")
