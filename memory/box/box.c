@@ -9,8 +9,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "base/now.h"
 #include "containers/message.h"
@@ -268,6 +271,14 @@ static void write_identity(struct pfs_box_head *head)
 	read_text("/proc/self/cmdline", head->command, sizeof(head->command));
 }
 
+/* Does the kernel count the file's resident pages as those of files, not of shared memory? */
+uint32_t pfs_box_is_on_disk(const struct pfs_box *self)
+{
+	struct statfs status;
+	return !self->is_private && statfs(self->path, &status) == 0 &&
+	       status.f_type != TMPFS_MAGIC;
+}
+
 static void write_head(struct pfs_box *self, const struct pfs_box_want *wants, uint32_t want_count)
 {
 	struct pfs_box_head *head = self->head;
@@ -276,6 +287,7 @@ static void write_head(struct pfs_box *self, const struct pfs_box_want *wants, u
 	head->head_bytes = PFS_BOX_PAGE;
 	head->file_bytes = self->bytes;
 	write_identity(head);
+	head->is_on_disk = pfs_box_is_on_disk(self);
 	for (uint32_t i = 0; i < want_count; i++) {
 		head->regions[i] = region_for(&wants[i], offset);
 		offset += head->regions[i].bytes;

@@ -82,6 +82,10 @@ uint64_t pfs_box_now_ns(void);
 /* Resident bytes of the box. */
 uint64_t pfs_box_resident(const struct pfs_box *self);
 
+/* Does the file system count the file's resident pages as those of files? Else: of shared memory.
+ */
+uint32_t pfs_box_is_on_disk(const struct pfs_box *self);
+
 /* Create, lock and map a new file at self->path, at any address; NULL: failed. */
 char *pfs_box_map_new(const struct pfs_box *self);
 

@@ -143,5 +143,6 @@ bool pfs_box_refile(struct pfs_box *self)
 		return false;
 	}
 	self->is_private = false;
+	self->head->is_on_disk = pfs_box_is_on_disk(self);
 	return true;
 }

@@ -34,7 +34,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 2u
+#define PFS_BOX_VERSION 3u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -121,8 +121,11 @@ struct pfs_box_own {
 	uint64_t box;                                        /* of the box, resident */
 	uint64_t accounts;                                   /* private memory of the accounts */
 	uint64_t rss, rss_anon, rss_file, rss_shmem;         /* from /proc/self/status */
-	/* From the page tables, resident but program_mapped; measured_realtime_ns 0: never. */
+	/* A measurement, which may be older than the tick; measured_realtime_ns 0: never. Down to
+	 * measured_moved: from /proc/self/status at its end, and by how much rss changed meanwhile.
+	 * Below: from the page tables; resident, except program_mapped. */
 	uint64_t measured_realtime_ns;
+	uint64_t measured_rss, measured_rss_file, measured_rss_shmem, measured_moved;
 	uint64_t heap;           /* mapped by the allocator and the accounts, without the box */
 	uint64_t library;        /* .data and .bss of libpfsmem */
 	uint64_t program_mapped; /* mapped by the program itself, without a file */
@@ -152,6 +155,7 @@ struct pfs_box_head {
 	uint32_t tick_ms;              /* 0: no ticks */
 	uint32_t profile_lg;           /* log2 of the mean bytes between samples; 0: no profile */
 	_Atomic(uint32_t) owners_lost; /* owners of a memory trace without a record */
+	uint32_t is_on_disk;           /* its resident pages count in rss_file; else in rss_shmem */
 	_Atomic(uint64_t) ticks;       /* release, when a tick is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */

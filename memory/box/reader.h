@@ -43,6 +43,7 @@ struct pfs_box_info {
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
+	bool is_on_disk; /* its resident pages count in rss_file */
 	char rule[16];
 	char build[32];
 	char program[256];

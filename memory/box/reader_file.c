@@ -185,6 +185,7 @@ void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_
 	info->end_realtime_ns = pfs_load_relaxed(&own->end_realtime_ns);
 	info->tick_ms = head->tick_ms;
 	info->instruments_max = head->instruments_max;
+	info->is_on_disk = head->is_on_disk != 0;
 	copy_text(info->rule, sizeof(info->rule), head->rule, sizeof(head->rule));
 	copy_text(info->build, sizeof(info->build), head->build, sizeof(head->build));
 	copy_text(info->program, sizeof(info->program), head->program, sizeof(head->program));
