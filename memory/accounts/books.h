@@ -132,8 +132,17 @@ struct pfs_books {
 	} config;
 	void (*describe)(struct pfs_box_tick *tick); /* adds the allocator's numbers; or NULL */
 	void (*settle)(struct pfs_books *self);      /* set in a forked child without a box */
-	uint32_t fork_finished;                      /* `finished` when the child's copy was made */
-	uint32_t fork_tid, fork_pid;                 /* the forking thread, in parent and child */
+	/* The program's account has two names for limits: what it calls itself, and its file's; or
+	 * NULL. */
+	const char *program_name, *program_file;
+	bool has_waited;   /* in such a child: it could not get a box yet */
+	bool is_uncounted; /* a forked child without memory for its copy: nothing is counted */
+	void (*complain)(const char *text); /* a line for whoever started the process; or NULL */
+	/* In a forked child without memory for its copy: leaves a note instead of a box; or NULL.
+	 */
+	void (*note)(struct pfs_books *self, const char *why);
+	uint32_t fork_finished;      /* `finished` when the child's copy was made */
+	uint32_t fork_tid, fork_pid; /* the forking thread, in parent and child */
 	pthread_t ticker;
 	bool has_ticker;
 	bool is_ending; /* ticks */
@@ -173,6 +182,7 @@ struct pfs_rule {
 	const char *numbers; /* policy of the shelf of numbers; NULL: references are the numbers */
 };
 extern const struct pfs_rule pfs_rule_exact;
+extern const struct pfs_rule pfs_rule_none;             /* of a child that does not count */
 const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
 #define PFS_RULE_NAMES "exact, freer, global, global_at_once"
 
@@ -181,6 +191,9 @@ const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
 /* pfs_desk_open - lock the desk. Then give a forked child its box, and fold finished cells. */
 void pfs_desk_open(struct pfs_books *self);
 void pfs_desk_close(struct pfs_books *self);
+
+/* In a forked child: gives it its box, if it has none and can have one. */
+PFS_COLD void pfs_books_settle(struct pfs_books *self);
 
 /* Allocates a record of a shelf, to be published later; NULL: none left (counted as lost). */
 struct pfs_claim pfs_shelf_take(struct pfs_books *self, enum pfs_shelves shelf,
@@ -266,6 +279,11 @@ void pfs_limits_drop(struct pfs_memory_thread *thread);
 
 /* Reserves bytes for the next allocation, whatever the limits. */
 void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
+
+/* The next named limit, from number *at on, that no thread was ever subject to, as text; false:
+ * none. Takes no lock, for the end of a process. */
+#define PFS_LIMIT_TEXT_BYTES (PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 32u)
+bool pfs_limits_idle(const struct pfs_books *self, uint32_t *at, char *text, size_t text_bytes);
 
 /* In a forked child: drops the reservations of the parent's other threads. */
 void pfs_limits_child(struct pfs_books *self);

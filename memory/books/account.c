@@ -79,6 +79,8 @@ bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *use
 	if (thread == NULL)
 		return false;
 	struct pfs_books *self = thread->memory;
+	if (self->is_uncounted)
+		return false;
 	pfs_mutex_lock(&self->limits_lock);
 	pfs_desk_open(self);
 	struct pfs_party *to = pfs_party_of(self, PFS_CELL_OF_ACCOUNT, user, host);

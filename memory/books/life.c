@@ -126,7 +126,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 						  const char *user, const char *host,
 						  bool instrumented)
 {
-	if (memory == NULL)
+	if (memory == NULL || memory->is_uncounted)
 		return NULL;
 	struct pfs_memory_thread *thread = calloc(1, thread_bytes(memory));
 	if (thread == NULL)
@@ -167,7 +167,10 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread)
 		return;
 	struct pfs_books *memory = thread->memory;
 	pfs_desk_open(memory);
-	pfs_life_end(thread);
+	if (memory->is_uncounted)
+		unlist(thread);
+	else
+		pfs_life_end(thread);
 	pfs_desk_close(memory);
 	free(thread);
 }

@@ -117,6 +117,8 @@ static void read_system(struct pfs_box_own *own)
 void pfs_memory_tick(struct pfs_books *memory)
 {
 	struct pfs_box_tick tick;
+	if (memory->is_uncounted)
+		return;
 	memset((void *)&tick, 0, sizeof(tick));
 	struct pfs_box_region *region = pfs_box_region_of(&memory->box, PFS_BOX_TICKS);
 	pfs_desk_open(memory);

@@ -79,8 +79,10 @@ enum pfs_box_table {
 enum pfs_box_state {
 	PFS_BOX_MAKING,
 	PFS_BOX_LIVE,
-	PFS_BOX_ENDED, /* the program ended, and the box is kept */
-	PFS_BOX_EXECED /* the program went on as another one */
+	PFS_BOX_ENDED,    /* the program ended, and the box is kept */
+	PFS_BOX_EXECED,   /* the program went on as another one */
+	PFS_BOX_UNCOUNTED /* a forked child that counts nothing: no regions, `why` says the reason
+			   */
 };
 
 struct pfs_box_region {
@@ -160,8 +162,11 @@ struct pfs_box_head {
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];
-	char program[256];
-	char command[1024]; /* arguments, separated by spaces, cut */
+	_Atomic(uint64_t) held; /* bytes at the end, plus 1, as keep.c found it; 0: not weighed */
+	char name[64];          /* what the program calls itself: the file name of its argv[0] */
+	char why[128];          /* PFS_BOX_UNCOUNTED: the reason */
+	char program[256];      /* its file */
+	char command[1024];     /* arguments, separated by spaces, cut */
 	struct pfs_box_region regions[PFS_BOX_REGIONS_MAX];
 };
 _Static_assert(sizeof(struct pfs_box_head) <= PFS_BOX_PAGE, "the head is one page");
@@ -389,10 +394,10 @@ struct pfs_box_limit {
 	_Atomic(uint64_t) refused; /* allocations */
 	/* The last refusal. */
 	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
-	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
-	_Atomic(uint32_t) scope;           /* 0: no limit */
-	uint32_t has_user, has_host;       /* 0: NULL */
-	uint64_t spare;
+	_Atomic(uint32_t) last_instrument;  /* reference; 0: none yet */
+	_Atomic(uint32_t) scope;            /* 0: no limit */
+	uint32_t has_user, has_host;        /* 0: NULL */
+	_Atomic(uint64_t) is_used;          /* of a named one: a thread was subject to it */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];
 };
