@@ -76,15 +76,15 @@ static void add_row(struct pfs_sheet *sheet, const struct pfs_box_info *box,
 	const struct passwd *user = getpwuid(box->uid);
 	bool is_held = kept != NULL && kept->keep != PFS_KEEP_LIVING;
 	pfs_sheet_number(sheet, box->pid);
-	if (user != NULL)
-		pfs_sheet_text(sheet, user->pw_name);
-	else
-		pfs_sheet_number(sheet, box->uid);
 	pfs_sheet_text(sheet, state_of(box));
 	pfs_sheet_text(sheet, pfs_time_text(box->start_realtime_ns, text, sizeof(text)));
 	pfs_sheet_text(sheet, pfs_time_text(box->end_realtime_ns != 0 ? box->end_realtime_ns
 								      : box->seen_realtime_ns,
 					    text, sizeof(text)));
+	if (user != NULL)
+		pfs_sheet_text(sheet, user->pw_name);
+	else
+		pfs_sheet_number(sheet, box->uid);
 	if (is_held)
 		pfs_sheet_number(sheet, (int64_t)kept->held_bytes);
 	else
@@ -116,9 +116,9 @@ static void remark_dropped(void)
 
 static int run_list(const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "PID",  "USER", "STATE", "STARTED", "SEEN",
-					       "HELD", "NAME", "RULE",  "PROGRAM", "COMMAND",
-					       "KEPT", "BOX",  NULL };
+	static const char *const columns[] = { "PID",  "STATE", "STARTED", "SEEN",    "USER",
+					       "HELD", "NAME",  "RULE",    "PROGRAM", "COMMAND",
+					       "KEPT", "BOX",   NULL };
 	struct decisions decisions = { "", NULL, 0 };
 	struct pfs_box_list list;
 	struct pfs_message message;
