@@ -3,6 +3,9 @@
  * it gets a box with its first call of malloc or free, so that a child that soon calls exec costs
  * nothing. _Fork and the system call clone run no handlers: its memory then shows its parent's box,
  * which is the parent's alone. Such a child does not count, and leaves a note in the box's folder.
+ *
+ * Ordering:  [PL13] standing: store, release  <->  [PL14] standing: load, acquire
+ *            carries: the guard
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -65,18 +68,25 @@ void pfs_child_in_child(void)
 
 bool pfs_child_decide(void)
 {
-	uint32_t now = CHILD;
 	if (!pfs_program_is_on())
 		return true; /* the books are not open */
-	/* relaxed: the guard was set by one thread, before it started others. */
-	if (pfs_cas_relaxed(&standing, &now, STRANGER)) {
+	/* [PL14] acquire, pairs with [PL13]: a second thread may be the first to call, too. */
+	uint32_t now = pfs_load_acquire(&standing);
+	if (now == CHILD) {
 		pfs_fork_guard.word = PFS_FORK_GUARD;
-		return true;
-	}
-	if (now == STRANGER && pfs_fork_guard.word == 0) {
-		pfs_store_relaxed(&standing, UNCOUNTED); /* relaxed: one thread */
+		pfs_store_release(&standing, STRANGER); /* [PL13] release, pairs with [PL14] */
+	} else if (now == STRANGER && pfs_fork_guard.word == 0)
 		pfs_child_note(pfs_program.books, "made by _Fork or clone, not by fork");
-	}
+	return pfs_fork_guard.word != 0;
+}
+
+bool pfs_child_enter(void)
+{
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL)
+		pfs_counter_leave(counter);
+	errno = errno_before;
 	return pfs_fork_guard.word != 0;
 }
 
@@ -104,15 +114,6 @@ bool pfs_child_leave(void)
 
 /* ---- threads: the last moment at which a child has one, so that its box can move ---- */
 
-static void before_thread(void)
-{
-	if (pfs_likely(pfs_fork_guard.word != 0) || !pfs_program_is_on())
-		return;
-	struct pfs_counter *counter = pfs_counter_enter();
-	if (counter != NULL)
-		pfs_counter_leave(counter);
-}
-
 /* glibc's own function with this name. */
 static void *next_of(const char *name, _Atomic(void *) *known)
 {
@@ -129,7 +130,7 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 {
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	static _Atomic(void *) known;
-	before_thread();
+	(void)pfs_child_counts();
 	call *next = (call *)next_of("pthread_create", &known);
 	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
 }
@@ -138,7 +139,7 @@ PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)
 {
 	typedef int call(thrd_t *, thrd_start_t, void *);
 	static _Atomic(void *) known;
-	before_thread();
+	(void)pfs_child_counts();
 	call *next = (call *)next_of("thrd_create", &known);
 	return next != NULL ? next(thread, body, context) : thrd_error;
 }

@@ -175,22 +175,9 @@ void pfs_counted_resized(void)
 
 /* ---- freed ---- */
 
-/* May the process count? In a forked child its first call decides that, inside the accounts. */
-static bool counts_here(void)
-{
-	if (pfs_likely(pfs_fork_guard.word != 0))
-		return true;
-	int errno_before = errno;
-	struct pfs_counter *counter = pfs_counter_enter();
-	if (counter != NULL)
-		pfs_counter_leave(counter);
-	errno = errno_before;
-	return pfs_fork_guard.word != 0;
-}
-
 static void credit(uint32_t tag, uint64_t bytes)
 {
-	if (!counts_here())
+	if (!pfs_child_counts())
 		return;
 	struct pfs_memory_note note = { tag >> PFS_SLACK_BITS, 0 };
 	if (pfs_program.is_exact) { /* does not enter the accounts, and needs no life */
@@ -216,7 +203,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 /* Notes a free of an uncounted block, except the accounts' own, which are freed inside them. */
 static void note_uncounted(void)
 {
-	if (pfs_own.counter != &pfs_counter_none && counts_here())
+	if (pfs_own.counter != &pfs_counter_none && pfs_child_counts())
 		/* relaxed: a count */
 		(void)pfs_fetch_add_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_FOREIGN],
 					    1);
@@ -225,7 +212,7 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
-	if (!counts_here()) {
+	if (!pfs_child_counts()) {
 		*tag = 0;
 	} else if (value != 0 && pfs_program.is_exact &&
 		   pfs_sample_of(pfs_tag_cell(value)) == NULL) {

@@ -33,12 +33,21 @@ void pfs_child_prepare(void);
 void pfs_child_in_parent(void);
 void pfs_child_in_child(void);
 
-/* The guard is 0: may this process count? Sets the guard if so. */
+/* The guard is 0: may this process count? Sets the guard if so. enter does it by entering the
+ * accounts for a moment, which gives a child its box. */
 PFS_COLD bool pfs_child_decide(void);
+PFS_COLD bool pfs_child_enter(void);
 
+/* For pfs_counter_enter. */
 static inline bool pfs_child_may_count(void)
 {
 	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_decide();
+}
+
+/* For what counts without entering the accounts. */
+static inline bool pfs_child_counts(void)
+{
+	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_enter();
 }
 
 /* The process does not count: leaves a note for readers instead of a box. */

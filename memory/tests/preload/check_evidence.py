@@ -161,6 +161,8 @@ def names(place):
         expect(listed(place, pid)["PROGRAM"].endswith("/forker"), "its file")
         rows = place.mem("sql", pid, "--format", "csv", query).split("\n")[1:2]
         equal(rows, [f"{limit},{is_used}"], "limits")
+        seen = place.run("top", pid, "--once").stderr
+        equal(f"account {limit}@localhost" in seen, is_used == "NO", f"top: {seen}")
         go_on(program)
         _, line = program.communicate(timeout=60)
         equal(f"account:{limit}@localhost" in line, is_used == "NO", f"stderr: {line}")
