@@ -14,7 +14,7 @@ import sys
 import time
 
 from check_preload import Place, end, equal, expect, go_on, places, said
-from place import skip
+from place import TOP, skip
 
 NOBODY = 65534
 EXECS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
@@ -237,6 +237,22 @@ def drops(place):
     os.remove(path)
 
 
+def service(place):
+    """systemd understands the drop-in, and complains about it if a word is wrong."""
+    if shutil.which("systemd-analyze") is None:
+        skip("no systemd-analyze")
+    unit = place.file("counted.service", "[Service]\nExecStart=/bin/sleep 60\n")
+    os.mkdir(unit + ".d")
+    with open(os.path.join(TOP, "memory", "tool", "service.conf"), encoding="utf-8") as file:
+        text = file.read()
+    for wrong, has_fault in (("", False), ("RuntimeDirectoryPreserve=maybe\n", True)):
+        place.file("counted.service.d/pfs-mem.conf", text + wrong)
+        done = subprocess.run(["systemd-analyze", "verify", unit], text=True, capture_output=True,
+                              env={**os.environ, "SYSTEMD_UNIT_PATH": place.folder + ":"},
+                              timeout=60, check=False)
+        equal("pfs-mem.conf" in done.stderr, has_fault, f"systemd-analyze: {done.stderr}")
+
+
 class Evidence(Place):
     """With pfs-mem in another environment."""
 
@@ -246,5 +262,5 @@ class Evidence(Place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (children, short, child_thread, execs, trivia, names, users, drops)},
+                 (children, short, child_thread, execs, trivia, names, users, drops, service)},
                 Evidence(*sys.argv[2:4]))
