@@ -20,6 +20,8 @@
  * none beyond their locks.
  *
  * fork: the child has its own books and its own box. They begin with what the child inherited.
+ * Without memory for its copy, the child counts nothing: calls return as if there were no room.
+ * _Fork and the system call clone run no fork handlers: such a child must not make any call.
  *
  * Source: the tables, instruments and rules of MySQL WL#3249; docs/explanation/accounts.md has the
  * protocol.

@@ -136,8 +136,17 @@ struct pfs_books {
 	} config;
 	void (*describe)(struct pfs_box_tick *tick); /* adds the allocator's numbers; or NULL */
 	void (*settle)(struct pfs_books *self);      /* set in a forked child without a box */
-	uint32_t fork_finished;                      /* `finished` when the child's copy was made */
-	uint32_t fork_tid, fork_pid;                 /* the forking thread, in parent and child */
+	/* The program's account has two names for limits: what it calls itself, and its file's; or
+	 * NULL. */
+	const char *program_name, *program_file;
+	bool has_waited;   /* in such a child: it could not get a box yet */
+	bool is_uncounted; /* a forked child without memory for its copy: nothing is counted */
+	void (*complain)(const char *text); /* a line for whoever started the process; or NULL */
+	/* In a forked child without memory for its copy: leaves a note instead of a box; or NULL.
+	 */
+	void (*note)(struct pfs_books *self, const char *why);
+	uint32_t fork_finished;      /* `finished` when the child's copy was made */
+	uint32_t fork_tid, fork_pid; /* the forking thread, in parent and child */
 	pthread_t ticker;
 	bool has_ticker;
 	bool is_ending; /* ticks */
@@ -145,6 +154,13 @@ struct pfs_books {
 	pthread_mutex_t tick_lock;
 	struct pfs_books *next; /* of all books of the process */
 };
+
+/* A forked child without memory for its copy, or a box whose file was truncated: nothing is counted,
+ * and no call reads or writes the box. */
+static inline bool pfs_books_are_shut(struct pfs_books *self)
+{
+	return self->is_uncounted || pfs_box_is_cut(&self->box);
+}
 
 /* ---- blocks name cells by their line: (address - cells_base) / PFS_LINE ---- */
 
@@ -177,6 +193,7 @@ struct pfs_rule {
 	const char *numbers; /* policy of the shelf of numbers; NULL: references are the numbers */
 };
 extern const struct pfs_rule pfs_rule_exact;
+extern const struct pfs_rule pfs_rule_none;             /* of a child that does not count */
 const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
 #define PFS_RULE_NAMES "exact, freer, global, global_at_once"
 
@@ -185,6 +202,9 @@ const struct pfs_rule *pfs_rule_find(const char *name); /* NULL: unknown name */
 /* pfs_desk_open - lock the desk. Then give a forked child its box, and fold finished cells. */
 void pfs_desk_open(struct pfs_books *self);
 void pfs_desk_close(struct pfs_books *self);
+
+/* In a forked child: gives it its box, if it has none and can have one. */
+PFS_COLD void pfs_books_settle(struct pfs_books *self);
 
 /* Allocates a record of a shelf, to be published later; NULL: none left (counted as lost). */
 struct pfs_claim pfs_shelf_take(struct pfs_books *self, enum pfs_shelves shelf,
@@ -280,6 +300,11 @@ void pfs_limits_force(struct pfs_memory_thread *thread, uint64_t bytes);
 
 /* What a life has in use has moved to other rooms, whatever their limits. Under the lock. */
 void pfs_limits_moved(struct pfs_books *self);
+
+/* The next named limit, from number *at on, that no thread was ever subject to, as text; false:
+ * none. Takes no lock, for the end of a process. */
+#define PFS_LIMIT_TEXT_BYTES (PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 32u)
+bool pfs_limits_idle(const struct pfs_books *self, uint32_t *at, char *text, size_t text_bytes);
 
 /* In a forked child: drops the reservations of the parent's other threads. */
 void pfs_limits_child(struct pfs_books *self);

@@ -17,6 +17,12 @@ void pfs_desk_close(struct pfs_books *self)
 	pfs_mutex_unlock(&self->desk);
 }
 
+void pfs_books_settle(struct pfs_books *self)
+{
+	pfs_desk_open(self);
+	pfs_desk_close(self);
+}
+
 struct pfs_cell *pfs_thread_cell(struct pfs_memory_thread *thread, pfs_memory_key key)
 {
 	struct pfs_books *self = thread->memory;

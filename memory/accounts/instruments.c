@@ -65,7 +65,7 @@ static uint32_t find_or_make(struct pfs_books *self, const struct pfs_named *key
 pfs_memory_key pfs_memory_register(struct pfs_books *memory, const char *name)
 {
 	struct pfs_named key = { 0, "" };
-	if (memory == NULL || !is_name(name) || pfs_box_is_cut(&memory->box))
+	if (memory == NULL || !is_name(name) || pfs_books_are_shut(memory))
 		return 0;
 	strncpy(key.name, name, sizeof(key.name) - 1);
 	pfs_desk_open(memory);

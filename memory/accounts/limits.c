@@ -25,6 +25,7 @@
  * Source: MySQL 8.0.28 has limits for a connection and for all, which may be exceeded by a chunk;
  * this method is our own.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "books.h"
@@ -68,14 +69,23 @@ static bool is_name(const char *one, uint32_t has_other, const char *other)
 	return strcmp(one, other) == 0;
 }
 
+/* The program's account also answers to the name of its file. */
+static bool is_user(const struct pfs_books *self, const char *user,
+		    const struct pfs_box_limit *limit)
+{
+	return is_name(user, limit->has_user, limit->user_name) ||
+	       (self->program_file != NULL && user != NULL && limit->has_user != 0 &&
+		strcmp(user, self->program_name) == 0 &&
+		strcmp(limit->user_name, self->program_file) == 0);
+}
+
 /* The number of the limit of this name; PFS_BOX_LIMITS_MAX: none. */
 static uint32_t find(const struct pfs_books *self, enum pfs_box_scope scope, const char *user,
 		     const char *host)
 {
 	for (uint32_t i = FIXED; i < PFS_BOX_LIMITS_MAX && scope_of(self, i) != 0; i++) {
 		const struct pfs_box_limit *limit = &self->limits[i];
-		if (scope_of(self, i) == (uint32_t)scope &&
-		    is_name(user, limit->has_user, limit->user_name) &&
+		if (scope_of(self, i) == (uint32_t)scope && is_user(self, user, limit) &&
 		    is_name(host, limit->has_host, limit->host_name))
 			return i;
 	}
@@ -90,9 +100,30 @@ static uint32_t limit_of_party(const struct pfs_books *self, const struct pfs_pa
 		return 0;
 	uint32_t number = find(self, is_account ? PFS_SCOPE_ACCOUNT : PFS_SCOPE_USER, party->user,
 			       party->host);
-	if (number == PFS_BOX_LIMITS_MAX)
+	if (number != PFS_BOX_LIMITS_MAX)
+		pfs_store_relaxed(&self->limits[number].is_used, 1); /* relaxed: shown only */
+	else
 		number = (is_account ? PFS_SCOPE_EACH_ACCOUNT : PFS_SCOPE_EACH_USER) - 1;
 	return is_limit(self, number) ? number + 1 : 0;
+}
+
+bool pfs_limits_idle(const struct pfs_books *self, uint32_t *at, char *text, size_t text_bytes)
+{
+	if (self->rule != &pfs_rule_exact || self->limits == NULL)
+		return false;
+	for (uint32_t i = *at < FIXED ? FIXED : *at;
+	     i < PFS_BOX_LIMITS_MAX && scope_of(self, i) != 0; i++) {
+		const struct pfs_box_limit *limit = &self->limits[i];
+		/* relaxed: shown only */
+		if (pfs_load_relaxed(&limit->is_used) != 0 || !is_limit(self, i))
+			continue;
+		bool is_account = scope_of(self, i) == PFS_SCOPE_ACCOUNT;
+		(void)snprintf(text, text_bytes, "limit %s:%s%s%s", is_account ? "account" : "user",
+			       limit->user_name, is_account ? "@" : "", limit->host_name);
+		*at = i + 1;
+		return true;
+	}
+	return false;
 }
 
 /* NULL: the thread has no such party. */

@@ -15,6 +15,8 @@
  *         the same, but an ended life's number is reused at once, which no server does. It shows
  *         which errors depend on reuse.
  *
+ * none    to no cell: of a forked child without memory for its copy of the accounts.
+ *
  * Source: the latter two from descriptions of MySQL's accounting (WL#3249, and of 8.0's aggregation
  * with reassignment); the code is our own.
  */
@@ -142,6 +144,35 @@ static void global_end(struct pfs_books *memory, struct pfs_memory_thread *threa
 	pfs_cell_fold(memory, cell);
 }
 
+/* ---- none ---- */
+
+static uint32_t no_reference(const struct pfs_memory_thread *thread, const struct pfs_cell *cell)
+{
+	(void)thread, (void)cell;
+	return 0;
+}
+
+static void no_credit(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		      uint32_t reference, uint64_t bytes)
+{
+	(void)memory, (void)thread, (void)reference, (void)bytes;
+}
+
+static uint32_t no_instrument(const struct pfs_books *memory, uint32_t reference)
+{
+	(void)memory, (void)reference;
+	return 0;
+}
+
+static void no_end(struct pfs_books *memory, struct pfs_memory_thread *thread,
+		   struct pfs_cell *cell)
+{
+	(void)memory, (void)thread, (void)cell;
+}
+
+const struct pfs_rule pfs_rule_none = {
+	"none", no_reference, no_credit, no_instrument, no_end, NULL
+};
 const struct pfs_rule pfs_rule_exact = { "exact",          exact_reference, exact_credit,
 					 exact_instrument, exact_end,       NULL };
 static const struct pfs_rule freer = { "freer",      instrument_reference,

@@ -139,7 +139,7 @@ static void move_life(struct pfs_memory_thread *thread, const struct place *to)
 bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *user, const char *host)
 {
 	struct place to;
-	if (thread == NULL || pfs_box_is_cut(&thread->memory->box))
+	if (thread == NULL || pfs_books_are_shut(thread->memory))
 		return false;
 	struct pfs_books *self = thread->memory;
 	pfs_mutex_lock(&self->limits_lock);

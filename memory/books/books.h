@@ -19,6 +19,12 @@ void pfs_life_connect(struct pfs_memory_thread *thread, uint32_t by);
 void pfs_ticker_start(struct pfs_books *self);
 void pfs_ticker_end(struct pfs_books *self);
 
+/* Resident bytes of this process, as /proc/self/status reports them; 0: not known. */
+struct pfs_system_rss {
+	uint64_t all, anon, file, shmem;
+};
+void pfs_system_rss(struct pfs_system_rss *rss);
+
 /* At the end of the process, while its threads may still count: removes the box like
  * pfs_memory_close, but leaves it mapped. Takes no lock. */
 void pfs_books_leave(struct pfs_books *self);

@@ -131,7 +131,7 @@ struct pfs_memory_thread *pfs_memory_thread_begin(struct pfs_books *memory, cons
 						  const char *user, const char *host,
 						  bool instrumented)
 {
-	if (memory == NULL || pfs_box_is_cut(&memory->box))
+	if (memory == NULL || pfs_books_are_shut(memory))
 		return NULL;
 	struct pfs_memory_thread *thread = calloc(1, thread_bytes(memory));
 	if (thread == NULL)
@@ -175,8 +175,12 @@ void pfs_memory_thread_end(struct pfs_memory_thread *thread)
 		return;
 	struct pfs_books *memory = thread->memory;
 	pfs_desk_open(memory);
-	pfs_life_end(thread);
-	pfs_marks_life_ended(memory);
+	if (memory->is_uncounted) {
+		unlist(thread);
+	} else {
+		pfs_life_end(thread);
+		pfs_marks_life_ended(memory);
+	}
 	pfs_desk_close(memory);
 	free(thread);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <pfslab/variant.h>
@@ -25,7 +26,21 @@ static struct {
 	bool has_handlers;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The forking thread adopts the desk's handles, so that its child has them. */
+/* The forking thread adopts the desk's handles, so that its child has them. Under the desk. */
+static void copy_for_child(struct pfs_books *self)
+{
+	self->fork_tid = (uint32_t)gettid();
+	for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
+		if (self->shelves[shelf].handle != NULL)
+			pfs_thread_adopt(self->shelves[shelf].handle);
+	if (self->profile != NULL)
+		pfs_gate_close(&self->profile->gate);
+	/* Other threads may add cells to the list now, which the copy may not show as finished.
+	 * relaxed: the list is folded only under the desk. */
+	self->fork_finished = pfs_load_relaxed(&self->finished);
+	(void)pfs_box_copy(&self->box);
+}
+
 static void prepare(void)
 {
 	(void)pthread_mutex_lock(&all.lock);
@@ -33,16 +48,8 @@ static void prepare(void)
 		(void)pthread_mutex_lock(&self->tick_lock);
 		pfs_mutex_lock(&self->limits_lock);
 		pfs_mutex_lock(&self->desk);
-		self->fork_tid = (uint32_t)gettid();
-		for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
-			if (self->shelves[shelf].handle != NULL)
-				pfs_thread_adopt(self->shelves[shelf].handle);
-		if (self->profile != NULL)
-			pfs_gate_close(&self->profile->gate);
-		/* Other threads may add cells to the list now, which the copy may not show as
-		 * finished. relaxed: the list is folded only under the desk. */
-		self->fork_finished = pfs_load_relaxed(&self->finished);
-		(void)pfs_box_copy(&self->box);
+		if (!self->is_uncounted)
+			copy_for_child(self);
 	}
 }
 
@@ -50,7 +57,7 @@ static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		pfs_box_drop_copy(&self->box);
-		if (self->profile != NULL)
+		if (self->profile != NULL && !self->is_uncounted)
 			pfs_gate_open(&self->profile->gate);
 		pfs_mutex_unlock(&self->desk);
 		pfs_mutex_unlock(&self->limits_lock);
@@ -69,12 +76,35 @@ static void number_lives(struct pfs_books *self)
 	}
 }
 
-/* In a forked child, under the desk: ends the lives of the parent's other threads, and gives the
- * box a file, if the calling thread is the forking one and is alone. */
+/* Gives the child's box a file, once the calling thread is the process's first and alone: other
+ * threads could count while the box moves. Under the desk. */
+static void give_file(struct pfs_books *self)
+{
+	struct pfs_message message = { "" };
+	bool is_alone = (uint32_t)gettid() == (uint32_t)getpid() &&
+			(self->threads == NULL || self->threads->next == NULL);
+	if (!is_alone && !self->has_waited) {
+		self->has_waited = true;
+		if (self->complain != NULL)
+			self->complain("this process has no box yet: its first call came from "
+				       "another thread than its first; it gets one when that "
+				       "thread is alone");
+	}
+	if (!is_alone)
+		return;
+	self->settle = NULL;
+	if (pfs_box_refile(&self->box, &message)) {
+		if (self->config.tick_ms != 0)
+			pfs_ticker_start(self);
+	} else if (self->complain != NULL)
+		self->complain(message.text);
+}
+
+/* In a forked child, under the desk: ends the lives of the parent's other threads. A new life of
+ * the child begins under the desk, so after this. */
 static void settle(struct pfs_books *self)
 {
-	/* A new life of the child begins under the desk, so after this. */
-	self->settle = NULL;
+	self->settle = self->box.path[0] != '\0' ? give_file : NULL;
 	struct pfs_memory_thread *next;
 	for (struct pfs_memory_thread *thread = self->threads; thread != NULL; thread = next) {
 		next = thread->next;
@@ -86,37 +116,58 @@ static void settle(struct pfs_books *self)
 		pfs_life_end(thread);
 		free(thread);
 	}
-	/* The first thread has the process id. Others could count while the box moves. */
-	bool is_alone = (uint32_t)gettid() == self->fork_pid &&
-			(self->threads == NULL || self->threads->next == NULL);
-	if (is_alone && self->box.path[0] != '\0' && pfs_box_refile(&self->box) &&
-	    self->config.tick_ms != 0)
-		pfs_ticker_start(self);
+	if (self->settle != NULL)
+		self->settle(self);
+}
+
+/*
+ * There was no memory for the copy. The child counts nothing from here on, and no store of it may
+ * reach its parent's box: no thread has a cell, no free is credited, and calls that need the desk
+ * return at once. Should the system grant the addresses again, they are also private.
+ */
+static void stop_counting(struct pfs_books *self)
+{
+	int flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	self->is_uncounted = true;
+	self->rule = &pfs_rule_none;
+	self->settle = NULL;
+	pfs_store_relaxed(&self->finished, 0); /* relaxed: one thread */
+	for (struct pfs_memory_thread *thread = self->threads; thread != NULL;
+	     thread = thread->next) {
+		size_t keys = 2 * ((size_t)self->instruments_max + 1);
+		thread->is_instrumented = false;
+		thread->is_limited = false;
+		memset(thread->cells, 0, keys * sizeof(struct pfs_cell *));
+	}
+	if (self->note != NULL)
+		self->note(self, "no memory for its copy of its parent's accounts");
+	if (mmap(self->box.base, self->box.bytes, PROT_READ | PROT_WRITE, flags | MAP_PRIVATE, -1,
+		 0) == MAP_FAILED)
+		(void)mmap(self->box.base, self->box.bytes, PROT_READ | PROT_WRITE,
+			   flags | MAP_SHARED, -1, 0);
 }
 
 /* Detach its memory first: no store of the child may reach its parent's box. */
 static void in_child(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
-		if (!pfs_box_detach(&self->box)) {
-			/* The child would write into its parent's books. */
-			static const char line[] = "pfslab: no memory for a forked child's copy "
-						   "of its parent's accounts\n";
-			(void)!write(STDERR_FILENO, line, sizeof(line) - 1);
-			abort();
-		}
-		pfs_store_relaxed(&self->finished, self->fork_finished); /* relaxed: one thread */
-		/* The region has no memory here. relaxed: one thread. */
-		pfs_store_relaxed(&self->control->switches, 0);
-		self->settle = settle;
 		self->fork_pid = (uint32_t)getpid();
-		number_lives(self);
-		self->has_ticker = false;
+		self->has_ticker = self->has_waited = false;
+		if (!self->is_uncounted && pfs_box_detach(&self->box)) {
+			/* relaxed: one thread */
+			pfs_store_relaxed(&self->finished, self->fork_finished);
+			/* The region has no memory here. relaxed: one thread. */
+			pfs_store_relaxed(&self->control->switches, 0);
+			self->settle = settle;
+			number_lives(self);
+		} else if (!self->is_uncounted)
+			stop_counting(self);
 		if (self->profile != NULL)
 			pfs_gate_begin(&self->profile->gate);
 		pfs_mutex_init(&self->desk);
 		pfs_mutex_init(&self->limits_lock);
-		pfs_limits_child(self);
+		if (!self->is_uncounted)
+			pfs_limits_child(self);
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
 	}
@@ -334,7 +385,7 @@ static enum pfs_status make_shelves(struct pfs_books *self, const struct pfs_mem
 	return status;
 }
 
-static void drop(struct pfs_books *self)
+static void drop_shelves(struct pfs_books *self)
 {
 	for (uint32_t i = 0; i < PFS_SHELVES; i++) {
 		if (self->shelves[i].handle != NULL)
@@ -343,6 +394,12 @@ static void drop(struct pfs_books *self)
 	}
 	pfs_profile_close(self->profile);
 	pfs_box_end(&self->box);
+}
+
+static void drop(struct pfs_books *self)
+{
+	if (!self->is_uncounted) /* its records are gone, and the box is its parent's */
+		drop_shelves(self);
 	for (uint32_t kind = 0; kind < PFS_PARTY_KINDS; kind++)
 		free(self->by_reference[kind]);
 	free(self->global);

@@ -80,17 +80,17 @@ static void read_sums(struct pfs_books *self, struct pfs_box_tick *tick)
 
 /* ---- numbers of the system ---- */
 
-static void read_system(struct pfs_box_own *own)
+void pfs_system_rss(struct pfs_system_rss *rss)
 {
 	char text[4096];
 	static const struct {
 		const char *name;
 		size_t offset;
 	} lines[] = {
-		{ "VmRSS:", offsetof(struct pfs_box_own, rss) },
-		{ "RssAnon:", offsetof(struct pfs_box_own, rss_anon) },
-		{ "RssFile:", offsetof(struct pfs_box_own, rss_file) },
-		{ "RssShmem:", offsetof(struct pfs_box_own, rss_shmem) },
+		{ "VmRSS:", offsetof(struct pfs_system_rss, all) },
+		{ "RssAnon:", offsetof(struct pfs_system_rss, anon) },
+		{ "RssFile:", offsetof(struct pfs_system_rss, file) },
+		{ "RssShmem:", offsetof(struct pfs_system_rss, shmem) },
 	};
 	int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t got = file >= 0 ? read(file, text, sizeof(text) - 1) : 0;
@@ -100,14 +100,24 @@ static void read_system(struct pfs_box_own *own)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		const char *at = strstr(text, lines[i].name);
 		uint64_t kilobytes = at != NULL ? strtoull(strchr(at, ':') + 1, NULL, 10) : 0;
-		*(uint64_t *)(void *)((char *)own + lines[i].offset) = kilobytes * 1024;
+		*(uint64_t *)(void *)((char *)rss + lines[i].offset) = kilobytes * 1024;
 	}
+}
+
+static void read_system(struct pfs_box_own *own)
+{
+	struct pfs_system_rss rss;
+	pfs_system_rss(&rss);
+	own->rss = rss.all;
+	own->rss_anon = rss.anon;
+	own->rss_file = rss.file;
+	own->rss_shmem = rss.shmem;
 }
 
 void pfs_memory_tick(struct pfs_books *memory)
 {
 	struct pfs_box_tick tick;
-	if (pfs_box_is_cut(&memory->box))
+	if (pfs_books_are_shut(memory))
 		return;
 	memset((void *)&tick, 0, sizeof(tick));
 	struct pfs_box_region *region = pfs_box_region_of(&memory->box, PFS_BOX_TICKS);

@@ -9,12 +9,16 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "base/now.h"
 #include "containers/message.h"
 #include "containers/page.h"
+#include "keep.h"
 #include "place.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -162,7 +166,7 @@ uint64_t pfs_box_resident(const struct pfs_box *self)
 
 /* ---- the file ---- */
 
-static bool open_folder(const char *folder, struct pfs_message *message)
+bool pfs_box_open_folder(const char *folder, struct pfs_message *message)
 {
 	struct stat status;
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
@@ -195,8 +199,7 @@ static bool lock_new(int file)
 	return false;
 }
 
-/* Create and lock the file. It replaces one left by an earlier image of this process (exec). */
-static int new_file(const char *path, uint64_t bytes, struct pfs_message *message)
+int pfs_box_new_file(const char *path, uint64_t bytes, struct pfs_message *message)
 {
 	(void)unlink(path);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -249,7 +252,7 @@ static void read_text(const char *name, char *text, size_t text_bytes)
 
 static void write_identity(struct pfs_box_head *head)
 {
-	char boot[64] = "";
+	char boot[64] = "", file[sizeof(head->name)];
 	head->pid = (uint32_t)getpid();
 	head->parent_pid = (uint32_t)getppid();
 	head->uid = (uint32_t)geteuid();
@@ -263,9 +266,18 @@ static void write_identity(struct pfs_box_head *head)
 		head->boot_id[nibble / 2] = (uint8_t)(head->boot_id[nibble / 2] << 4 | digit);
 		nibble++;
 	}
+	pfs_box_own_name(head->name, file, sizeof(file));
 	ssize_t got = readlink("/proc/self/exe", head->program, sizeof(head->program) - 1);
 	head->program[got > 0 ? got : 0] = '\0';
 	read_text("/proc/self/cmdline", head->command, sizeof(head->command));
+}
+
+/* Does the kernel count the file's resident pages as those of files, not of shared memory? */
+uint32_t pfs_box_is_on_disk(const struct pfs_box *self)
+{
+	struct statfs status;
+	return !self->is_private && statfs(self->path, &status) == 0 &&
+	       status.f_type != TMPFS_MAGIC;
 }
 
 static void write_head(struct pfs_box *self, const struct pfs_box_want *wants, uint32_t want_count)
@@ -276,6 +288,7 @@ static void write_head(struct pfs_box *self, const struct pfs_box_want *wants, u
 	head->head_bytes = PFS_BOX_PAGE;
 	head->file_bytes = self->bytes;
 	write_identity(head);
+	head->is_on_disk = pfs_box_is_on_disk(self);
 	for (uint32_t i = 0; i < want_count; i++) {
 		head->regions[i] = region_for(&wants[i], offset);
 		offset += head->regions[i].bytes;
@@ -306,7 +319,7 @@ static enum pfs_status map_file(struct pfs_box *self, struct pfs_message *messag
 	int file = -1;
 	if (!self->is_private) {
 		if (fits_limits(self->bytes, message))
-			file = new_file(self->path, self->bytes, message);
+			file = pfs_box_new_file(self->path, self->bytes, message);
 		if (file < 0)
 			return PFS_BAD_CONFIG;
 	}
@@ -324,12 +337,19 @@ static enum pfs_status map_file(struct pfs_box *self, struct pfs_message *messag
 	return PFS_OK;
 }
 
-char *pfs_box_map_new(const struct pfs_box *self)
+char *pfs_box_map_new(const struct pfs_box *self, struct pfs_message *message)
 {
-	int file = fits_limits(self->bytes, NULL) ? new_file(self->path, self->bytes, NULL) : -1;
+	int file = fits_limits(self->bytes, message)
+			   ? pfs_box_new_file(self->path, self->bytes, message)
+			   : -1;
 	char *base = file >= 0 ? map_bytes(self->bytes, file) : NULL;
 	if (file >= 0)
 		(void)close(file);
+	if (file >= 0 && base == NULL)
+		(void)pfs_message_set(message, PFS_NO_MEMORY, "no address space for the box %s",
+				      self->path);
+	if (file >= 0 && base == NULL)
+		(void)unlink(self->path);
 	return base;
 }
 
@@ -345,7 +365,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 		pfs_box_folder(usual, sizeof(usual));
 		if (folder == NULL)
 			folder = usual;
-		if (!open_folder(folder, message))
+		if (!pfs_box_open_folder(folder, message))
 			return PFS_BAD_CONFIG;
 		pfs_box_prune(folder);
 		pfs_box_name(self->path, sizeof(self->path), folder, (uint32_t)getpid(),
@@ -387,6 +407,13 @@ void pfs_box_leave(struct pfs_box *self)
 	pfs_store_relaxed(&self->head->state, PFS_BOX_ENDED); /* relaxed: as above */
 	if (!self->is_private && !self->keep)
 		(void)unlink(self->path);
+}
+
+void pfs_box_exec(struct pfs_box *self, bool will)
+{
+	/* relaxed, both: a later reader checks the lock first. */
+	pfs_store_relaxed(&self->head->end_realtime_ns, will ? pfs_box_now_ns() : 0);
+	pfs_store_relaxed(&self->head->state, will ? PFS_BOX_EXECED : PFS_BOX_LIVE);
 }
 
 void pfs_box_end(struct pfs_box *self)

@@ -70,6 +70,9 @@ static inline bool pfs_box_is_cut(struct pfs_box *self)
 	return pfs_cut_is(&self->cut);
 }
 
+/* The process is about to become another program; or it failed to (will: false). */
+void pfs_box_exec(struct pfs_box *self, bool will);
+
 struct pfs_box_region *pfs_box_region_of(struct pfs_box *self, enum pfs_box_kind kind);
 
 /* pfs_box_populate - allocate zero-filled memory for a part of the box; false: no memory. */
@@ -94,8 +97,17 @@ uint64_t pfs_box_now_ns(void);
 /* Resident bytes of the box. */
 uint64_t pfs_box_resident(const struct pfs_box *self);
 
-/* Create, lock and map a new file at self->path, at any address; NULL: failed. */
-char *pfs_box_map_new(const struct pfs_box *self);
+/* Does the file system count the file's resident pages as those of files? Else: of shared memory.
+ */
+uint32_t pfs_box_is_on_disk(const struct pfs_box *self);
+
+/* Create, lock and map a new file at self->path, at any address; NULL: failed, see message. */
+char *pfs_box_map_new(const struct pfs_box *self, struct pfs_message *message);
+
+/* Parts of it: create a folder for boxes, or check the one there is; create and lock a file, which
+ * replaces one left by an earlier image of this process (below 0: failed). */
+bool pfs_box_open_folder(const char *folder, struct pfs_message *message);
+int pfs_box_new_file(const char *path, uint64_t bytes, struct pfs_message *message);
 
 /* Before a fork: copy the box for the child, whose detach takes the copy; false: failed. The parent
  * drops the copy after the fork. */
@@ -103,8 +115,16 @@ bool pfs_box_copy(struct pfs_box *self);
 void pfs_box_drop_copy(struct pfs_box *self);
 
 /* In a forked child, in this order: make the mapped box private to the child; later give it a file
- * of its own (false: failed, and the child continues without a file). */
+ * of its own (false: failed, see message, and the child continues without a file). */
 bool pfs_box_detach(struct pfs_box *self);
-bool pfs_box_refile(struct pfs_box *self);
+bool pfs_box_refile(struct pfs_box *self, struct pfs_message *message);
+
+/*
+ * pfs_box_note - in a forked child that does not count: create a file with a head alone, which says
+ * why. Only reads the parent's box. Calls nothing but the system.
+ *
+ * Returns   true: path is the file. It stays mapped, and so locked, until the process ends.
+ */
+bool pfs_box_note(const struct pfs_box *parents, const char *why, char *path, size_t path_bytes);
 
 #endif

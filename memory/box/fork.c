@@ -1,8 +1,8 @@
 /*
- * fork.c - the box of a forked child. At first the child's box is a private copy at the same
- * addresses, so no store of the child reaches its parent's file. Later the child gets a file of its
- * own. The parent makes the copy before the fork. A copy made by the child would contain the
- * parent's stores after the fork, which do not match the child's own memory.
+ * fork.c - the box of a forked child, or a note that it has none. At first the child's box is a
+ * private copy at the same addresses, so no store of the child reaches its parent's file. Later the
+ * child gets a file of its own. The parent makes the copy before the fork. A copy made by the child
+ * would contain the parent's stores after the fork, which do not match the child's own memory.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "box.h"
+#include "containers/message.h"
 #include "place.h"
 
 /* Parts of the box that have memory, as (from, bytes); head and control first. */
@@ -115,33 +116,94 @@ static bool move_to(struct pfs_box *self, char *fresh)
 	       self->base;
 }
 
-bool pfs_box_refile(struct pfs_box *self)
+static bool folder_of(const char *path, char *folder, size_t folder_bytes)
+{
+	(void)snprintf(folder, folder_bytes, "%s", path);
+	char *slash = strrchr(folder, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	return slash != NULL;
+}
+
+/* A path for this process in a folder; false: too long. */
+static bool name_in(const char *folder, char *path, size_t path_bytes)
+{
+	char name[PFS_BOX_PATH_BYTES + 64];
+	uint32_t pid = (uint32_t)getpid();
+	pfs_box_name(name, sizeof(name), folder, pid, pfs_box_start_ticks(pid));
+	(void)snprintf(path, path_bytes, "%s", name);
+	return strlen(name) < path_bytes;
+}
+
+/* The file for a child's box: beside its parent's, or, if the process has changed its user since,
+ * in that user's folder. */
+static char *new_bytes(struct pfs_box *self, struct pfs_message *message)
 {
 	char folder[PFS_BOX_PATH_BYTES];
-	(void)snprintf(folder, sizeof(folder), "%s", self->path);
-	char *slash = strrchr(folder, '/');
-	if (slash == NULL)
-		return false;
-	*slash = '\0';
-	char path[PFS_BOX_PATH_BYTES + 64];
-	uint32_t pid = (uint32_t)getpid();
-	uint64_t start = pfs_box_start_ticks(pid);
-	pfs_box_name(path, sizeof(path), folder, pid, start);
-	if (strlen(path) >= sizeof(self->path))
-		return false;
+	if (!folder_of(self->path, folder, sizeof(folder)) ||
+	    !name_in(folder, self->path, sizeof(self->path)))
+		return NULL;
+	char *fresh = pfs_box_map_new(self, message);
+	if (fresh != NULL || geteuid() == self->head->uid)
+		return fresh;
+	pfs_box_folder_of(folder, sizeof(folder), (uint32_t)geteuid());
+	if (!pfs_box_open_folder(folder, message) ||
+	    !name_in(folder, self->path, sizeof(self->path)))
+		return NULL;
+	return pfs_box_map_new(self, message);
+}
+
+bool pfs_box_refile(struct pfs_box *self, struct pfs_message *message)
+{
 	struct pfs_box_head *head = self->head;
-	(void)snprintf(self->path, sizeof(self->path), "%s", path);
-	head->parent_pid = head->pid != pid ? head->pid : head->parent_pid;
-	head->pid = pid;
-	head->start_ticks = start;
-	char *fresh = pfs_box_map_new(self);
+	uint32_t pid = (uint32_t)getpid();
+	char *fresh = new_bytes(self, message);
 	if (fresh == NULL)
 		return false;
+	head->parent_pid = head->pid != pid ? head->pid : head->parent_pid;
+	head->pid = pid;
+	head->start_ticks = pfs_box_start_ticks(pid);
+	head->uid = (uint32_t)geteuid();
+	head->is_on_disk = pfs_box_is_on_disk(self);
 	if (!move_to(self, fresh)) {
 		(void)munmap(fresh, self->bytes);
 		(void)unlink(self->path);
+		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the box %s",
+				      self->path);
 		return false;
 	}
 	self->is_private = false;
 	return true;
+}
+
+/* ---- a child without accounts ---- */
+
+bool pfs_box_note(const struct pfs_box *parents, const char *why, char *path, size_t path_bytes)
+{
+	char folder[PFS_BOX_PATH_BYTES];
+	struct pfs_box_head head;
+	pfs_bytes_load(&head, parents->head, sizeof(head));
+	uint64_t bytes = 2 * PFS_BOX_PAGE;
+	if (!folder_of(parents->path, folder, sizeof(folder)) || !name_in(folder, path, path_bytes))
+		return false;
+	head.parent_pid = head.pid;
+	head.pid = (uint32_t)getpid();
+	head.uid = (uint32_t)geteuid();
+	head.start_ticks = pfs_box_start_ticks(head.pid);
+	head.start_realtime_ns = pfs_box_now_ns();
+	head.file_bytes = bytes;
+	head.region_count = 0;
+	pfs_store_relaxed(&head.ticks, 0);                 /* relaxed: not shared yet */
+	pfs_store_relaxed(&head.state, PFS_BOX_UNCOUNTED); /* relaxed: not shared yet */
+	(void)snprintf(head.why, sizeof(head.why), "%s", why);
+	int file = pfs_box_new_file(path, bytes, NULL);
+	if (file < 0)
+		return false;
+	bool is_written = pwrite(file, &head, sizeof(head), 0) == (ssize_t)sizeof(head);
+	/* The mapping holds the lock after the descriptor is closed. Without one it stays open. */
+	if (mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0) != MAP_FAILED || !is_written)
+		(void)close(file);
+	if (!is_written)
+		(void)unlink(path);
+	return is_written;
 }

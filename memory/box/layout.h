@@ -80,8 +80,10 @@ enum pfs_box_table {
 enum pfs_box_state {
 	PFS_BOX_MAKING,
 	PFS_BOX_LIVE,
-	PFS_BOX_ENDED, /* the program ended, and the box is kept */
-	PFS_BOX_EXECED /* the program went on as another one */
+	PFS_BOX_ENDED,    /* the program ended, and the box is kept */
+	PFS_BOX_EXECED,   /* the program went on as another one */
+	PFS_BOX_UNCOUNTED /* a forked child that counts nothing: no regions, `why` says the reason
+			   */
 };
 
 struct pfs_box_region {
@@ -124,8 +126,11 @@ struct pfs_box_own {
 	uint64_t box;                                        /* of the box, resident */
 	uint64_t accounts;                                   /* private memory of the accounts */
 	uint64_t rss, rss_anon, rss_file, rss_shmem;         /* from /proc/self/status */
-	/* From the page tables, resident but program_mapped; measured_realtime_ns 0: never. */
+	/* A measurement, which may be older than the tick; measured_realtime_ns 0: never. Down to
+	 * measured_moved: from /proc/self/status at its end, and by how much rss changed meanwhile.
+	 * Below: from the page tables; resident, except program_mapped. */
 	uint64_t measured_realtime_ns;
+	uint64_t measured_rss, measured_rss_file, measured_rss_shmem, measured_moved;
 	uint64_t heap;           /* mapped by the allocator and the accounts, without the box */
 	uint64_t library;        /* .data and .bss of libpfsmem */
 	uint64_t program_mapped; /* mapped by the program itself, without a file */
@@ -155,12 +160,16 @@ struct pfs_box_head {
 	uint32_t tick_ms;              /* 0: no ticks */
 	uint32_t profile_lg;           /* log2 of the mean bytes between samples; 0: no profile */
 	_Atomic(uint32_t) owners_lost; /* owners of a memory trace without a record */
+	uint32_t is_on_disk;           /* its resident pages count in rss_file; else in rss_shmem */
 	_Atomic(uint64_t) ticks;       /* release, when a tick is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];
-	char program[256];
-	char command[1024]; /* arguments, separated by spaces, cut */
+	_Atomic(uint64_t) held; /* bytes at the end, plus 1, as keep.c found it; 0: not weighed */
+	char name[64];          /* what the program calls itself: the file name of its argv[0] */
+	char why[128];          /* PFS_BOX_UNCOUNTED: the reason */
+	char program[256];      /* its file */
+	char command[1024];     /* arguments, separated by spaces, cut */
 	struct pfs_box_region regions[PFS_BOX_REGIONS_MAX];
 };
 _Static_assert(sizeof(struct pfs_box_head) <= PFS_BOX_PAGE, "the head is one page");
@@ -396,9 +405,10 @@ struct pfs_box_limit {
 	_Atomic(uint64_t) refused; /* allocations */
 	/* The last refusal. */
 	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
-	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
-	_Atomic(uint32_t) scope;           /* 0: no limit */
-	uint32_t has_user, has_host;       /* 0: NULL */
+	_Atomic(uint32_t) last_instrument;  /* reference; 0: none yet */
+	_Atomic(uint32_t) scope;            /* 0: no limit */
+	uint16_t has_user, has_host;        /* 0: NULL */
+	_Atomic(uint32_t) is_used;          /* of a named one: a thread was subject to it */
 	_Atomic(uint64_t) held; /* bytes in use never exceeded held - 1; 0: no such bound */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];

@@ -1,30 +1,25 @@
 #define _GNU_SOURCE
 #include "place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#define KEEP_DEAD 32u
-#define YOUNG_SECONDS 10 /* such a file may not be locked yet */
 
 void pfs_box_folder(char *folder, size_t folder_bytes)
 {
 	const char *chosen = secure_getenv("PFS_MEM_DIR");
-	unsigned int user = (unsigned int)geteuid();
 	if (chosen != NULL && chosen[0] != '\0')
 		(void)snprintf(folder, folder_bytes, "%s", chosen);
-	else if (access("/dev/shm", W_OK) == 0)
-		(void)snprintf(folder, folder_bytes, "/dev/shm/pfslab-%u", user);
 	else
-		(void)snprintf(folder, folder_bytes, "/tmp/pfslab-%u", user);
+		pfs_box_folder_of(folder, folder_bytes, (uint32_t)geteuid());
+}
+
+void pfs_box_folder_of(char *folder, size_t folder_bytes, uint32_t user)
+{
+	(void)snprintf(folder, folder_bytes, "%s/pfslab-%u",
+		       access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", user);
 }
 
 void pfs_box_name(char *path, size_t path_bytes, const char *folder, uint32_t pid,
@@ -53,95 +48,47 @@ uint64_t pfs_box_start_ticks(uint32_t pid)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* ---- boxes of programs that died ---- */
-
-struct old_box {
-	time_t begun;
-	char name[64];
-};
-
-static uint32_t dead_to_keep(void)
+/* The part of a path after its last slash, without the '-' of a login shell. */
+static void take_name(char *name, size_t bytes, const char *path)
 {
-	const char *text = secure_getenv("PFS_MEM_KEEP_DEAD");
-	char *end;
-	if (text == NULL || text[0] < '0' || text[0] > '9')
-		return KEEP_DEAD;
-	unsigned long number = strtoul(text, &end, 10);
-	return *end == '\0' && number <= UINT32_MAX ? (uint32_t)number : KEEP_DEAD;
+	const char *slash = strrchr(path, '/');
+	const char *from = slash != NULL ? slash + 1 : path;
+	if (*from == '-')
+		from++;
+	(void)snprintf(name, bytes, "%.*s", (int)bytes - 1, from);
+	for (char *at = name; *at != '\0'; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?';
 }
 
-/* <pid>-<start>.box, as pfs_box_name makes them. */
-static bool is_name(const char *name)
+void pfs_box_own_name(char *name, char *file, size_t bytes)
 {
-	size_t pid = strspn(name, "0123456789");
-	if (pid == 0 || name[pid] != '-' || strlen(name) >= sizeof(((struct old_box *)0)->name))
+	char text[512];
+	ssize_t got = readlink("/proc/self/exe", text, sizeof(text) - 1);
+	text[got > 0 ? got : 0] = '\0';
+	take_name(file, bytes, text);
+	int arguments = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	got = arguments >= 0 ? read(arguments, text, sizeof(text) - 1) : 0;
+	if (arguments >= 0)
+		(void)close(arguments);
+	text[got > 0 ? got : 0] = '\0';
+	take_name(name, bytes, text);
+	if (file[0] == '\0')
+		(void)snprintf(file, bytes, "%s", name[0] != '\0' ? name : "program");
+	if (name[0] == '\0')
+		(void)snprintf(name, bytes, "%s", file);
+}
+
+bool pfs_box_goes_on(uint32_t pid, uint64_t start_ticks)
+{
+	char name[64], text[64];
+	if (start_ticks == 0 || pfs_box_start_ticks(pid) != start_ticks)
 		return false;
-	size_t start = strspn(name + pid + 1, "0123456789");
-	return start != 0 && strcmp(name + pid + 1 + start, ".box") == 0;
-}
-
-static bool is_old(int folder, const char *name, struct old_box *box)
-{
-	struct stat status;
-	if (!is_name(name) || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    !S_ISREG(status.st_mode) || time(NULL) - status.st_mtime < YOUNG_SECONDS)
-		return false;
-	box->begun = status.st_mtime;
-	(void)snprintf(box->name, sizeof(box->name), "%s", name);
-	return true;
-}
-
-/* No process has it mapped. Readers also take this shared lock. */
-static bool is_dead(int folder, const char *name)
-{
-	int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file < 0)
-		return false;
-	bool dead = flock(file, LOCK_SH | LOCK_NB) == 0;
-	(void)close(file);
-	return dead;
-}
-
-static int newest_first(const void *one, const void *other)
-{
-	const struct old_box *a = one, *b = other;
-	return (a->begun < b->begun) - (a->begun > b->begun);
-}
-
-static struct old_box *list_old(DIR *list, size_t *count)
-{
-	struct old_box *boxes = NULL;
-	struct dirent *entry;
-	size_t room = 0;
-	*count = 0;
-	while ((entry = readdir(list)) != NULL) {
-		if (*count == room) {
-			struct old_box *more = realloc(boxes, (room + 64) * sizeof(*boxes));
-			if (more == NULL)
-				break;
-			boxes = more;
-			room += 64;
-		}
-		if (is_old(dirfd(list), entry->d_name, &boxes[*count]))
-			(*count)++;
-	}
-	return boxes;
-}
-
-void pfs_box_prune(const char *folder)
-{
-	uint32_t keep = dead_to_keep(), dead = 0;
-	size_t count;
-	DIR *list = opendir(folder);
-	if (list == NULL)
-		return;
-	struct old_box *boxes = list_old(list, &count);
-	if (count > keep) {
-		qsort(boxes, count, sizeof(*boxes), newest_first);
-		for (size_t i = 0; i < count; i++)
-			if (is_dead(dirfd(list), boxes[i].name) && ++dead > keep)
-				(void)unlinkat(dirfd(list), boxes[i].name, 0);
-	}
-	free(boxes);
-	(void)closedir(list);
+	(void)snprintf(name, sizeof(name), "/proc/%u/statm", pid);
+	int file = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t got = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
+	if (file >= 0)
+		(void)close(file);
+	/* A process that has ended has no memory, also while its parent has not waited for it. */
+	return got > 0 && text[0] != '0';
 }

@@ -44,6 +44,9 @@ struct pfs_box_info {
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
+	bool is_on_disk; /* its resident pages count in rss_file */
+	char name[64];   /* what the program calls itself */
+	char why[128];   /* PFS_BOX_UNCOUNTED: the reason */
 	char rule[16];
 	char build[32];
 	char program[256];
@@ -61,9 +64,12 @@ struct pfs_box_list {
 /* pfs_reader_folder - where boxes are: $PFS_MEM_DIR, else /dev/shm/pfslab-<uid>. */
 void pfs_reader_folder(char *folder, size_t folder_bytes);
 
-/* pfs_box_list_make - list all boxes of the folder, of living and dead programs. Without a folder
- * the list is empty. False: the folder cannot be read, see message. */
+/* pfs_box_list_make - list all boxes of the folder, of living and dead programs; for root without
+ * PFS_MEM_DIR also those of all other users, in /dev/shm/pfslab-<uid> and /tmp/pfslab-<uid>.
+ * Without a folder the list is empty. False: a folder cannot be read, see message. own: the folder
+ * alone. */
 bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message);
+bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message);
 void pfs_box_list_free(struct pfs_box_list *list);
 
 /* pfs_box_died - describe when the program ended: "died between 12:00:01 and 12:00:02", "ended at
@@ -122,6 +128,7 @@ struct pfs_seen_account {
 
 /* A limit of accounts and threads. */
 struct pfs_seen_limit {
+	bool is_used;           /* or not named: it may apply to any thread */
 	uint32_t number, scope; /* enum pfs_box_scope */
 	uint64_t limit_bytes;   /* UINT64_MAX: none */
 	uint64_t held_bytes;    /* usage never exceeded it; UINT64_MAX: not known */

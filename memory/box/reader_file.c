@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory/box/place.h"
 #include "reader_inside.h"
 
 #define LOCK_TRIES 200
@@ -50,6 +51,22 @@ static int refuse_file(int file, const char *path, const char *why, struct pfs_m
 	return -1;
 }
 
+/* Root reads every user's boxes: a regular file in a folder of the same user. */
+static bool may_read(const char *path, const struct stat *file, int flags)
+{
+	char folder[PFS_READER_PATH_BYTES];
+	struct stat status;
+	if (geteuid() != 0 || (flags & O_ACCMODE) != O_RDONLY)
+		return false;
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	char *slash = strrchr(folder, '/');
+	if (slash == NULL || slash == folder)
+		return false;
+	*slash = '\0';
+	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       status.st_uid == file->st_uid;
+}
+
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message)
 {
 	struct stat status;
@@ -67,12 +84,18 @@ int pfs_box_file_open(const char *path, int flags, struct pfs_message *message)
 	}
 	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
 		return refuse_file(file, path, "not a regular file", message);
-	if (status.st_uid != geteuid()) {
+	if (status.st_uid != geteuid() && !may_read(path, &status, flags)) {
 		refuse_owner(status.st_uid, path, message);
 		(void)close(file);
 		return -1;
 	}
 	return file;
+}
+
+bool pfs_box_file_is_foreign(int file)
+{
+	struct stat status;
+	return fstat(file, &status) != 0 || status.st_uid != geteuid();
 }
 
 bool pfs_box_file_is_live(int file)
@@ -109,6 +132,21 @@ static bool refuse_unready(int file, const char *path, struct pfs_message *messa
 				  : "'%.120s' was never completed, because its program ended "
 				    "first: 'pfs-mem clean --all' removes it",
 			  path);
+}
+
+bool pfs_box_file_is_unready(const char *path)
+{
+	struct pfs_box_head head;
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	ssize_t got = file >= 0 ? pread(file, &head, sizeof(head), 0) : -1;
+	bool is_making = got == (ssize_t)sizeof(head) &&
+			 memcmp(head.magic, PFS_BOX_MAGIC, sizeof(head.magic)) == 0 &&
+			 pfs_load_relaxed(&head.state) == PFS_BOX_MAKING; /* relaxed: a copy */
+	bool is_unready = got >= 0 && (is_making || is_empty(path, &head, got)) &&
+			  pfs_box_file_is_live(file);
+	if (file >= 0)
+		(void)close(file);
+	return is_unready;
 }
 
 /* The fault of a head; NULL: none. */
@@ -156,6 +194,15 @@ bool pfs_box_head_read(int file, const char *path, struct pfs_box_head *head,
 	return true;
 }
 
+/* The state, with what only the system knows. */
+static uint32_t state_of(struct pfs_box_head *head, bool is_live)
+{
+	uint32_t state = pfs_load_relaxed(&head->state); /* relaxed: one word */
+	if (!is_live && state == PFS_BOX_LIVE && pfs_box_goes_on(head->pid, head->start_ticks))
+		return PFS_BOX_EXECED;
+	return state;
+}
+
 static void copy_text(char *to, size_t to_bytes, const char *from, size_t from_bytes)
 {
 	size_t length = strnlen(from, from_bytes);
@@ -175,7 +222,7 @@ void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_
 	info->pid = head->pid;
 	info->parent_pid = head->parent_pid;
 	info->uid = head->uid;
-	info->state = pfs_load_relaxed(&own->state); /* relaxed: one word */
+	info->state = state_of(own, is_live);
 	info->is_live = is_live;
 	info->start_ticks = head->start_ticks;
 	info->start_realtime_ns = head->start_realtime_ns;
@@ -185,7 +232,10 @@ void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_
 	info->end_realtime_ns = pfs_load_relaxed(&own->end_realtime_ns);
 	info->tick_ms = head->tick_ms;
 	info->instruments_max = head->instruments_max;
+	info->is_on_disk = head->is_on_disk != 0;
 	copy_text(info->rule, sizeof(info->rule), head->rule, sizeof(head->rule));
+	copy_text(info->name, sizeof(info->name), head->name, sizeof(head->name));
+	copy_text(info->why, sizeof(info->why), head->why, sizeof(head->why));
 	copy_text(info->build, sizeof(info->build), head->build, sizeof(head->build));
 	copy_text(info->program, sizeof(info->program), head->program, sizeof(head->program));
 	copy_text(info->command, sizeof(info->command), head->command, sizeof(head->command));

@@ -45,6 +45,11 @@ bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_m
 
 /* Opens a file of this user that may be a box; -1: failed, see message. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message);
+
+/* Is it another user's, whom root must not trust to leave its length as it is? */
+bool pfs_box_file_is_foreign(int file);
+/* Is its program about to write its head? */
+bool pfs_box_file_is_unready(const char *path);
 /* <pid>-<start>.box, or with more text before .box; not the lock files next to them. */
 bool pfs_box_is_name(const char *name);
 /* Does a program have it mapped? The mapping holds the file's lock. */

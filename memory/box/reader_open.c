@@ -156,7 +156,7 @@ static bool copy_file(int file, char *to, uint64_t bytes)
 static bool fetch(struct pfs_reader *self, const struct pfs_box_head *head,
 		  struct pfs_message *message)
 {
-	bool is_copy = !self->info.is_live;
+	bool is_copy = !self->info.is_live || pfs_box_file_is_foreign(self->file);
 	int kind = is_copy ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
 	char *base = mmap(NULL, head->file_bytes, is_copy ? PROT_READ | PROT_WRITE : PROT_READ,
 			  kind, is_copy ? -1 : self->file, 0);
@@ -210,6 +210,9 @@ static bool take_in(struct pfs_reader *self, const char *path, struct pfs_messag
 	if (!pfs_box_head_read(self->file, path, &head, message))
 		return false;
 	pfs_box_info_of(&head, path, is_live, &self->info);
+	if (self->info.state == PFS_BOX_UNCOUNTED)
+		return pfs_refuse(message, "process %u (%.60s) was not counted: %s", self->info.pid,
+				  self->info.name, self->info.why);
 	memset((void *)self->regions, 0, sizeof(self->regions));
 	if (!fetch(self, &head, message) || !pfs_box_regions_check(&head, path, self, message))
 		return false;
@@ -227,10 +230,13 @@ bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_m
 		return pfs_refuse(message, "no memory to read '%.150s'", path);
 	self->file = pfs_box_file_open(path, O_RDONLY, message);
 	bool is_live = self->file >= 0 && pfs_box_file_is_live(self->file);
-	bool fine = self->file >= 0 && pfs_box_head_read(self->file, path, &head, message) &&
-		    pfs_box_regions_check(&head, path, self, message);
-	if (fine) {
+	bool fine = self->file >= 0 && pfs_box_head_read(self->file, path, &head, message);
+	if (fine)
 		pfs_box_info_of(&head, path, is_live, &self->info);
+	bool is_note = fine && self->info.state == PFS_BOX_UNCOUNTED;
+	if (fine && !is_note)
+		fine = pfs_box_regions_check(&head, path, self, message);
+	if (fine) {
 		see_last_tick(self);
 		*info = self->info;
 	}
@@ -266,6 +272,17 @@ const struct pfs_box_info *pfs_reader_info(const struct pfs_reader *self)
 	return &self->info;
 }
 
+/* From the open file: its name may be gone, or belong to another file. */
+static bool copy_again(struct pfs_reader *self, struct pfs_message *message)
+{
+	char path[PFS_READER_PATH_BYTES];
+	memcpy(path, self->info.path, sizeof(path));
+	pfs_cut_forget(&self->cut);
+	(void)munmap(self->base, self->bytes);
+	self->base = NULL;
+	return take_in(self, path, message);
+}
+
 bool pfs_reader_is_whole(struct pfs_reader *self, struct pfs_message *message)
 {
 	struct stat status;
@@ -281,21 +298,14 @@ bool pfs_reader_is_whole(struct pfs_reader *self, struct pfs_message *message)
 
 bool pfs_reader_refresh(struct pfs_reader *self, struct pfs_message *message)
 {
-	if (self->is_copy)
+	if (self->is_copy && !self->info.is_live)
 		return true;
 	if (self->base == NULL)
 		return pfs_refuse(message, "'%.150s' can no longer be read", self->info.path);
 	if (!pfs_reader_is_whole(self, message))
 		return false;
-	if (!pfs_box_file_is_live(self->file)) {
-		/* From the open file: its name may be gone, or belong to another file. */
-		char path[PFS_READER_PATH_BYTES];
-		memcpy(path, self->info.path, sizeof(path));
-		pfs_cut_forget(&self->cut);
-		(void)munmap(self->base, self->bytes);
-		self->base = NULL;
-		return take_in(self, path, message);
-	}
+	if (self->is_copy || !pfs_box_file_is_live(self->file))
+		return copy_again(self, message);
 	struct pfs_box_head *head = pfs_reader_head(self);
 	self->info.ticks = pfs_load_acquire(&head->ticks); /* [RB1] acquire */
 	self->info.state = pfs_load_acquire(&head->state); /* [RB1] acquire */

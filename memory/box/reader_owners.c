@@ -100,6 +100,7 @@ static void take_limit(const struct pfs_reader *reader, struct pfs_snapshot *sna
 	*seen = (struct pfs_seen_limit){
 		.number = number,
 		.scope = PFS_PLAIN(uint32_t, entry->scope),
+		.is_used = number < PFS_SCOPE_EACH_USER || PFS_PLAIN(uint32_t, entry->is_used) != 0,
 		.limit_bytes = limit_of(&pfs_reader_control(reader)->limits[number],
 					PFS_PLAIN(uint64_t, entry->bytes), UINT64_MAX - 1),
 		.held_bytes = PFS_PLAIN(uint64_t, entry->held) - 1,

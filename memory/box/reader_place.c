@@ -2,8 +2,10 @@
  * reader_place.c - list the boxes, and find the one that a TARGET names.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,38 +43,90 @@ static bool add_box(struct pfs_box_list *list, const char *path)
 	list->boxes = more;
 	if (pfs_box_info_read(path, &more[list->count], &why))
 		list->count++;
-	else if (access(path, F_OK) == 0 && list->refused++ == 0) { /* else just removed */
+	else if (access(path, F_OK) == 0 && !pfs_box_file_is_unready(path) &&
+		 list->refused++ == 0) { /* else just removed, or just made */
 		list->why = why;
 		(void)snprintf(list->refused_path, sizeof(list->refused_path), "%s", path);
 	}
 	return true;
 }
 
-bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message)
+/* A file whose program is about to write its head is no box yet, and no fault. */
+static bool list_folder(struct pfs_box_list *list, const char *folder, struct pfs_message *message)
 {
-	char folder[PFS_READER_PATH_BYTES / 2], path[PFS_READER_PATH_BYTES];
+	char path[PFS_READER_PATH_BYTES];
 	struct dirent *entry;
-	memset(list, 0, sizeof(*list));
-	pfs_reader_folder(folder, sizeof(folder));
+	bool fine = true;
 	DIR *directory = opendir(folder);
 	if (directory == NULL)
 		return errno == ENOENT || pfs_refuse(message, "folder '%.150s' cannot be read: %s",
 						     folder, strerror(errno));
-	bool fine = true;
 	while (fine && (entry = readdir(directory)) != NULL) {
 		if (!pfs_box_is_name(entry->d_name))
 			continue;
-		(void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		(void)snprintf(path, sizeof(path), "%.2000s/%s", folder, entry->d_name);
 		fine = add_box(list, path);
 	}
 	(void)closedir(directory);
-	if (!fine) {
-		pfs_box_list_free(list);
-		return pfs_refuse(message, "no memory for the boxes of '%.150s'", folder);
+	return fine || pfs_refuse(message, "no memory for the boxes of '%.150s'", folder);
+}
+
+/* pfslab-<uid>, as pfs_box_folder_of names them: a folder of that user, not a link to one. */
+static bool is_users_folder(int place, const char *name, uid_t own)
+{
+	struct stat status;
+	char *end;
+	if (strncmp(name, "pfslab-", 7) != 0 || !isdigit((unsigned char)name[7]))
+		return false;
+	unsigned long user = strtoul(name + 7, &end, 10);
+	return *end == '\0' && user != own &&
+	       fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+	       status.st_uid == user;
+}
+
+/* What root sees too: the folders of all other users. */
+static bool list_others(struct pfs_box_list *list, const char *place, struct pfs_message *message)
+{
+	char folder[PFS_READER_PATH_BYTES];
+	struct dirent *entry;
+	bool fine = true;
+	DIR *directory = opendir(place);
+	while (directory != NULL && fine && (entry = readdir(directory)) != NULL) {
+		if (!is_users_folder(dirfd(directory), entry->d_name, geteuid()))
+			continue;
+		(void)snprintf(folder, sizeof(folder), "%s/%s", place, entry->d_name);
+		fine = list_folder(list, folder, message);
 	}
-	if (list->count != 0)
+	if (directory != NULL)
+		(void)closedir(directory);
+	return fine;
+}
+
+static bool make_list(struct pfs_box_list *list, bool is_own, struct pfs_message *message)
+{
+	char folder[PFS_READER_PATH_BYTES / 2];
+	memset(list, 0, sizeof(*list));
+	pfs_reader_folder(folder, sizeof(folder));
+	bool fine = list_folder(list, folder, message);
+	const char *chosen = getenv("PFS_MEM_DIR");
+	if (!is_own && geteuid() == 0 && (chosen == NULL || chosen[0] == '\0'))
+		fine = fine && list_others(list, "/dev/shm", message) &&
+		       list_others(list, "/tmp", message);
+	if (!fine)
+		pfs_box_list_free(list);
+	else if (list->count != 0)
 		qsort(list->boxes, list->count, sizeof(list->boxes[0]), newest_first);
-	return true;
+	return fine;
+}
+
+bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message)
+{
+	return make_list(list, false, message);
+}
+
+bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message)
+{
+	return make_list(list, true, message);
 }
 
 void pfs_box_list_free(struct pfs_box_list *list)
@@ -104,6 +158,12 @@ static bool refuse_process(const char *target, const char *folder, struct pfs_me
 			  target, folder);
 }
 
+/* A process that became another program, or never counted, is not what "last" asks for. */
+static bool is_evidence(const struct pfs_box_info *box)
+{
+	return box->state != PFS_BOX_EXECED && box->state != PFS_BOX_UNCOUNTED;
+}
+
 /* The box of a list that a target names: the live one of a process, or else its newest. */
 static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool is_last,
 					   uint64_t pid)
@@ -111,9 +171,12 @@ static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool
 	const struct pfs_box_info *found = NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pfs_box_info *box = &list->boxes[i];
-		if (is_last)
+		if (is_last && is_evidence(box))
 			return box;
-		if (box->pid == pid && (found == NULL || (box->is_live && !found->is_live)))
+		if (is_last && found == NULL && box->state != PFS_BOX_UNCOUNTED)
+			found = box;
+		if (!is_last && box->pid == pid &&
+		    (found == NULL || (box->is_live && !found->is_live)))
 			found = box;
 	}
 	return found;
@@ -165,7 +228,9 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 	write_time(info->seen_realtime_ns, from, sizeof(from));
 	/* Two ticks: the next one may have been in progress. */
 	write_time(info->seen_realtime_ns + info->tick_ms * UINT64_C(2000000), to, sizeof(to));
-	if (info->is_live)
+	if (info->state == PFS_BOX_UNCOUNTED)
+		(void)snprintf(text, text_bytes, "was not counted");
+	else if (info->is_live)
 		(void)snprintf(text, text_bytes, "is living");
 	else if (info->state == PFS_BOX_ENDED || info->state == PFS_BOX_EXECED) {
 		if (info->end_realtime_ns != 0)

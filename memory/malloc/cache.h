@@ -115,8 +115,8 @@ struct pfs_own {
 	/* of the part of the page map where most of the thread's blocks are */
 	uintptr_t first_page;
 	_Atomic(uint64_t) *entries; /* of that part */
+	uint64_t last_tag;          /* this and reference: guarded */
 	uint32_t reference;         /* of the thread's life */
-	uint32_t last_tag;
 	struct pfs_cell *last_cell;
 };
 

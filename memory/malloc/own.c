@@ -23,7 +23,7 @@ _Thread_local struct pfs_own pfs_own = {
 	.cache = &pfs_cache_none,
 	.counter = &pfs_counter_none,
 	.first_page = UINTPTR_MAX / 2, /* no page is within a part's size after it */
-	.reference = UINT32_MAX,
 	.last_tag = UINT32_MAX,
+	.reference = UINT32_MAX,
 };
 #endif

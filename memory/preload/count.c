@@ -44,7 +44,7 @@ static void write_tag(struct pfs_extent *extent, const void *block, uint32_t who
 static uintptr_t address_of(const struct pfs_counter *counter, const void *caller)
 {
 	bool is_quick = pfs_program.is_exact && !counter->thread->is_limited;
-	return is_quick ? (uintptr_t)caller : ~(uintptr_t)caller;
+	return pfs_guarded(is_quick ? (uintptr_t)caller : ~(uintptr_t)caller);
 }
 
 static pfs_memory_key key_of(const struct pfs_counter *counter, const struct pfs_site *site,
@@ -87,7 +87,7 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
 	pfs_own.entries = pfs_load_relaxed(&pfs_map_root[part])->entries; /* relaxed: as ever */
 	site->cell->tag = pfs_cell_tag(site->cell);                       /* before its first use */
-	pfs_own.last_tag = site->cell->tag;
+	pfs_own.last_tag = pfs_guarded(site->cell->tag);
 	pfs_own.last_cell = site->cell;
 	write_tag(extent, block,
 		  pfs_cell_tag(sample_or_cell(counter->thread, site->cell, block, bytes, from)),
@@ -203,6 +203,8 @@ void pfs_counted_resized(void)
 
 static void credit(uint32_t tag, uint64_t bytes)
 {
+	if (!pfs_child_counts())
+		return;
 	struct pfs_memory_note note = { tag >> PFS_SLACK_BITS, 0 };
 	if (pfs_program.is_exact) { /* does not enter the accounts, and needs no life */
 		struct pfs_cell *cell = pfs_tag_cell(tag);
@@ -212,7 +214,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 		if (!pfs_likely(!pfs_box_is_cut(&pfs_program.books->box)))
 			return; /* the sample named no cell */
 		note.reference = cell->line;
-		if (pfs_cell_is_own(cell, pfs_own.reference))
+		if (pfs_cell_is_own(cell, pfs_own_reference()))
 			pfs_cell_credit_own(cell, bytes);
 		else
 			pfs_memory_freed(pfs_program.books, NULL, note, bytes);
@@ -229,7 +231,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 /* Notes a free of an uncounted block, except the accounts' own, which are freed inside them. */
 static void note_uncounted(void)
 {
-	if (pfs_own.counter != &pfs_counter_none)
+	if (pfs_own.counter != &pfs_counter_none && pfs_child_counts())
 		/* relaxed: a count */
 		(void)pfs_fetch_add_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_FOREIGN],
 					    1);
@@ -238,7 +240,10 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
-	if (value != 0 && pfs_program.is_exact && pfs_sample_of(pfs_tag_cell(value)) == NULL) {
+	if (!pfs_child_counts()) {
+		*tag = 0;
+	} else if (value != 0 && pfs_program.is_exact &&
+		   pfs_sample_of(pfs_tag_cell(value)) == NULL) {
 		/* The tag's cache line is at the other processor, and a locked addition waits for
 		 * all earlier stores. So clear the tag after it. */
 		struct pfs_cell *cell = pfs_tag_cell(value);

@@ -22,6 +22,12 @@
  *	     slack; or last_tag is PFS_NO_TAG. Both are set when a site is new, and last_tag is
  *	     reset at the first free of a block of another cell: a thread that uses several cells
  *	     does not profit from it.
+ *	[TG5] what leads the fast paths to a cell is guarded: a site's address, pfs_own.last_tag
+ *	     and pfs_own.reference are stored xored with pfs_fork_guard.word, a constant. The
+ *	     kernel fills the guard's page with zeroes in every new process that got a copy of the
+ *	     memory, however it was made (MADV_WIPEONFORK). There nothing matches, so no fast path
+ *	     reaches a store, and child.c decides whether the process counts. A vfork's child
+ *	     shares the memory, and with it the guard.
  */
 #ifndef PFS_PRELOAD_COUNTED_H
 #define PFS_PRELOAD_COUNTED_H
@@ -37,7 +43,7 @@
 _Static_assert(sizeof(struct pfs_cell) % (1u << PFS_PLACE_BITS) == 0, "a cell has a place");
 
 struct pfs_site {
-	uintptr_t address; /* 0: none */
+	uintptr_t address; /* guarded; 0: none */
 	struct pfs_cell *cell;
 };
 
@@ -64,6 +70,27 @@ struct pfs_counting {
 	_Atomic(uint32_t) *generation;
 };
 extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
+
+/* The guard. 0: before the start, and in a forked child until child.c has decided. */
+#define PFS_FORK_GUARD (UINT64_C(1) << 63 | UINT64_C(1) << 31)
+struct pfs_fork_guard {
+	uint64_t word;
+	char rest[PFS_OS_PAGE - sizeof(uint64_t)];
+};
+extern struct pfs_fork_guard pfs_fork_guard __attribute__((visibility("hidden")));
+
+static inline uint64_t pfs_guarded(uint64_t value)
+{
+	return value ^ pfs_fork_guard.word;
+}
+
+/* The reference of the calling thread's life. */
+static inline uint32_t pfs_own_reference(void)
+{
+	const struct pfs_fork_guard *guard = &pfs_fork_guard;
+	__asm__("" : "+r"(guard)); /* loads it here, so that free needs no register for it */
+	return pfs_own.reference ^ (uint32_t)guard->word;
+}
 
 /* The slow paths. block is new and not counted yet, or NULL; it is returned, or freed and NULL
  * returned if a limit refuses it. */
@@ -116,10 +143,9 @@ static inline uint32_t *pfs_slab_tag(const struct pfs_extent *slab, const void *
 static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_bytes,
 				   const void *caller)
 {
-	uintptr_t address = (uintptr_t)caller;
-	const struct pfs_site *site = pfs_site_of(pfs_own.counter, address);
+	const struct pfs_site *site = pfs_site_of(pfs_own.counter, (uintptr_t)caller);
 	const struct pfs_extent *slab = pfs_map_extent(entry);
-	if (!pfs_likely(site->address == address))
+	if (!pfs_likely(site->address == pfs_guarded((uintptr_t)caller)))
 		return false;
 	struct pfs_cell *cell = site->cell;
 	if (!pfs_likely(pfs_cell_debit_quick(cell, pfs_counting.generation, size_bytes)))
@@ -180,11 +206,11 @@ static inline __attribute__((always_inline)) void pfs_front_free(void *block)
 	const struct pfs_extent *slab = pfs_map_extent(entry);
 	uint32_t *tag = pfs_slab_tag(slab, block);
 	struct pfs_cell *cell = pfs_own.last_cell;
-	uint32_t slack = *tag ^ pfs_own.last_tag;
+	uint64_t slack = *tag ^ pfs_guarded(pfs_own.last_tag);
 	if (!pfs_likely(slack <= PFS_SLACK_MOST)) {
 		slack = *tag & PFS_SLACK_MOST;
 		cell = pfs_tag_cell(*tag);
-		if (!pfs_likely(pfs_cell_is_own(cell, pfs_own.reference))) {
+		if (!pfs_likely(pfs_cell_is_own(cell, pfs_own_reference()))) {
 			pfs_counted_free_foreign(block, tag, slab->block_bytes - slack);
 			return;
 		}

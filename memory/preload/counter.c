@@ -140,7 +140,7 @@ static struct pfs_counter *begin(void)
 
 struct pfs_counter *pfs_counter_enter(void)
 {
-	if (pfs_is_last())
+	if (pfs_is_last() || !pfs_child_may_count())
 		return NULL;
 	if (pfs_counter_state == PFS_COUNTER_NEW)
 		return begin();
@@ -151,6 +151,8 @@ struct pfs_counter *pfs_counter_enter(void)
 	pfs_own.counter = &pfs_counter_none;
 	pfs_own.reference = PFS_NOBODY;
 	pfs_own.last_tag = PFS_NO_TAG;
+	if (!pfs_likely(pfs_program.books->settle == NULL))
+		pfs_books_settle(pfs_program.books);
 	return counter;
 }
 
@@ -165,7 +167,7 @@ void pfs_counter_lose(uint64_t bytes)
 void pfs_counter_leave(struct pfs_counter *counter)
 {
 	pfs_own.counter = counter;
-	pfs_own.reference = counter->reference;
+	pfs_own.reference = (uint32_t)pfs_guarded(counter->reference);
 	pfs_counter_state = PFS_COUNTER_RUNNING;
 }
 

@@ -15,12 +15,56 @@ struct pfs_program {
 	bool by_site;
 	uint32_t tick_ms; /* 0: none */
 	bool is_exact;    /* the rule */
-	char name[64];    /* file name of the program */
+	char name[64];    /* what the program calls itself: the main thread's account */
+	char file[64];    /* name of its file: in its instruments */
 };
 extern struct pfs_program pfs_program;
 
 /* pfs_program_start - open the books, once. False: nothing is counted; if *later, only for now. */
 bool pfs_program_start(bool *later);
+
+/* ---- in a forked child (child.c) ---- */
+
+/* Before the first block is counted: sets the guard. */
+void pfs_child_start(void);
+
+/* Around a fork, in the forking thread. */
+void pfs_child_prepare(void);
+void pfs_child_in_parent(void);
+void pfs_child_in_child(void);
+
+/* The guard is 0: may this process count? Sets the guard if so. enter does it by entering the
+ * accounts for a moment, which gives a child its box. */
+PFS_COLD bool pfs_child_decide(void);
+PFS_COLD bool pfs_child_enter(void);
+
+/* For pfs_counter_enter. */
+static inline bool pfs_child_may_count(void)
+{
+	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_decide();
+}
+
+/* For what counts without entering the accounts. */
+static inline bool pfs_child_counts(void)
+{
+	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_enter();
+}
+
+/* The process does not count: leaves a note for readers instead of a box. */
+void pfs_child_note(struct pfs_books *books, const char *why);
+
+/* At the end of the process: removes the note. False: there is none, because it counts. */
+bool pfs_child_leave(void);
+
+/* A line on stderr: what is wrong, and what follows. */
+void pfs_program_complain(const char *what, const char *more);
+
+/* Is counting on? [PL2] */
+bool pfs_program_is_on(void);
+
+/* Before an exec: marks the box, or removes the note of a child that does not count; after one that
+ * failed (will: false): takes the mark back. True: marked, because the process counts. */
+bool pfs_program_exec(bool will);
 
 /* At the end of the process: removes the box, once; it stays mapped. */
 void pfs_program_leave(void);

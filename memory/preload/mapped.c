@@ -317,7 +317,7 @@ uint32_t pfs_mapped_sums(struct pfs_box_mapper *sums, uint64_t *lost)
 	for (uint32_t i = 0; i < count; i++) {
 		const char *name = i == OTHER ? "other" : mappers[i].name;
 		(void)snprintf(sums[i].name, sizeof(sums[i].name), "memory/%s/mmap",
-			       name[0] != '\0' ? name : pfs_program.name);
+			       name[0] != '\0' ? name : pfs_program.file);
 	}
 	for (uint32_t i = 0; i < ranges.count; i++) {
 		const struct pfs_range *range = &ranges.range[i];

@@ -17,6 +17,7 @@
 #include "counter.h"
 #include "mapped.h"
 #include "base/now.h"
+#include "memory/books/books.h"
 
 #define SHARE 100u                     /* one part of the elapsed time is for measurements */
 #define PAGES_MOST (UINT64_C(4) << 20) /* of one measurement; pages beyond are not attributed */
@@ -24,6 +25,8 @@
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_OF_FILE (UINT64_C(1) << 61)
 #define ENTRIES 4096u
+#define LOOKS_MOST 3 /* of one measurement */
+#define STEADY 100u  /* a change of resident memory by less than one part of it is none */
 
 /* One measurement. All under is_looking. */
 static struct look {
@@ -34,6 +37,8 @@ static struct look {
 	uintptr_t file_end; /* end of the last file area, with the .bss after it */
 	struct pfs_box_own own;
 	struct pfs_box_mapper mappers[PFS_BOX_MAPPERS_MAX];
+	uint32_t mapper_count;
+	uint64_t lost; /* ranges of mappings */
 } look PFS_SELDOM;
 static _Atomic(uint32_t) is_looking;
 static uint64_t due_ns;                      /* is_looking */
@@ -193,26 +198,53 @@ static void write_mappers(uint32_t count)
 		pfs_bytes_store(box->base + region->offset, look.mappers, bytes);
 }
 
-static void look_once(void)
+/* False: not all areas could be read. */
+static bool look_once(void)
 {
-	uint64_t lost;
+	struct pfs_system_rss before, after;
 	memset(&look, 0, sizeof(look));
 	look.pages_left = PAGES_MOST;
+	pfs_system_rss(&before);
 	look.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	look.stacks = pfs_mapped_stacks();
-	uint32_t count = pfs_mapped_sums(look.mappers, &lost);
-	for (uint32_t i = 0; i < count; i++)
+	look.mapper_count = pfs_mapped_sums(look.mappers, &look.lost);
+	for (uint32_t i = 0; i < look.mapper_count; i++)
 		look.own.program_mapped += look.mappers[i].mapped;
 	bool is_whole = pfs_areas_read(text, sizeof(text), look_at, NULL);
 	if (look.pagemap >= 0)
 		(void)close(look.pagemap);
-	if (!is_whole)
-		return;
+	pfs_system_rss(&after);
 	look.own.measured_realtime_ns = pfs_box_now_ns();
+	look.own.measured_rss = after.all;
+	look.own.measured_rss_file = after.file;
+	look.own.measured_rss_shmem = after.shmem;
+	look.own.measured_moved = after.all > before.all ? after.all - before.all
+							 : before.all - after.all;
+	return is_whole;
+}
+
+static void write_look(void)
+{
 	/* relaxed: a count */
-	pfs_store_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_MAPPED], lost);
-	write_mappers(count);
+	pfs_store_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_MAPPED], look.lost);
+	write_mappers(look.mapper_count);
 	pfs_bytes_store(&found, &look.own, sizeof(found));
+}
+
+/* The program runs meanwhile. If its resident memory changed much, looks again, and keeps the look
+ * during which it changed least. */
+static void look_until_steady(void)
+{
+	uint64_t least = UINT64_MAX;
+	for (int i = 0; i < LOOKS_MOST && look_once(); i++) {
+		uint64_t moved = look.own.measured_moved;
+		if (moved < least)
+			write_look();
+		if (moved < least)
+			least = moved;
+		if (moved <= look.own.measured_rss / STEADY)
+			break;
+	}
 }
 
 void pfs_measure(void)
@@ -225,7 +257,7 @@ void pfs_measure(void)
 	if (pfs_now_ns(CLOCK_MONOTONIC) >= due_ns) {
 		/* Measure CPU time of this thread: the program may be using all processors. */
 		uint64_t begin_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
-		look_once();
+		look_until_steady();
 		uint64_t took_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 		due_ns = pfs_now_ns(CLOCK_MONOTONIC) + took_ns * (SHARE - 1);
 	}
@@ -240,6 +272,10 @@ void pfs_measured(struct pfs_box_own *own)
 	if (last.measured_realtime_ns == 0)
 		return;
 	own->measured_realtime_ns = last.measured_realtime_ns;
+	own->measured_rss = last.measured_rss;
+	own->measured_rss_file = last.measured_rss_file;
+	own->measured_rss_shmem = last.measured_rss_shmem;
+	own->measured_moved = last.measured_moved;
 	own->heap = last.heap;
 	own->library = last.library;
 	own->program_mapped = last.program_mapped;

@@ -22,6 +22,7 @@
 #include "counter.h"
 #include "mapped.h"
 #include "memory/books/books.h"
+#include "memory/box/place.h"
 #include "memory/malloc/start.h"
 #include "memory/profile/profile.h"
 #include "pools.h"
@@ -47,13 +48,19 @@ static uint32_t owner_pid;
 
 /* ---- options ---- */
 
-static void complain(const char *what, const char *more)
+void pfs_program_complain(const char *what, const char *more)
 {
 	char line[sizeof(struct pfs_message) + 256];
 	int length = snprintf(line, sizeof(line), "libpfsmem: %s%s\n", what, more);
 	ssize_t unused = write(STDERR_FILENO, line,
 			       length < (int)sizeof(line) ? (size_t)length : sizeof(line) - 1);
 	(void)unused;
+}
+
+/* The books of a child. */
+static void complain_of_child(const char *text)
+{
+	pfs_program_complain(text, "");
 }
 
 /* Reads a number; an invalid one leaves the value as it is. */
@@ -69,7 +76,7 @@ static void read_number(const char *name, uint32_t most, uint32_t *value)
 	else {
 		char fault[64];
 		(void)snprintf(fault, sizeof(fault), ": must be 0 to %" PRIu32 "; ignored", most);
-		complain(name, fault);
+		pfs_program_complain(name, fault);
 	}
 }
 
@@ -80,7 +87,7 @@ static bool read_by_site(void)
 		return false;
 	if (strcmp(by, "site") == 0)
 		return true;
-	complain("PFS_MEM_BY", ": must be library or site; library is used");
+	pfs_program_complain("PFS_MEM_BY", ": must be library or site; library is used");
 	return false;
 }
 
@@ -99,7 +106,7 @@ static uint32_t read_profile(const char *rule)
 	if (profile == NULL || profile[0] == '\0' || strcmp(profile, "on") == 0)
 		return strcmp(rule, "exact") == 0 ? lg : 0;
 	if (strcmp(profile, "off") != 0)
-		complain("PFS_MEM_PROFILE", ": must be on or off; off is used");
+		pfs_program_complain("PFS_MEM_PROFILE", ": must be on or off; off is used");
 	return 0;
 }
 
@@ -127,29 +134,37 @@ static void read_config(struct pfs_memory_config *config)
 	config->profile_lg = read_profile(config->rule);
 }
 
-static void read_program_name(void)
-{
-	char path[512];
-	ssize_t got = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	path[got > 0 ? got : 0] = '\0';
-	const char *slash = strrchr(path, '/');
-	(void)snprintf(pfs_program.name, sizeof(pfs_program.name), "%.*s",
-		       (int)sizeof(pfs_program.name) - 1, slash != NULL ? slash + 1 : path);
-	if (pfs_program.name[0] == '\0')
-		(void)snprintf(pfs_program.name, sizeof(pfs_program.name), "program");
-}
-
 /* ---- the end ---- */
 
 /* Does nothing in a vfork's child, whose memory is its parent's. */
 void pfs_program_leave(void)
 {
 	uint32_t before = 0;
+	if (pfs_child_leave())
+		return;
 	if (pfs_load_acquire(&is_on) == 0 || /* [PL2] acquire, pairs with [PL1] */
 	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
 	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only the first call counts */
 		return;
+	char limit[PFS_LIMIT_TEXT_BYTES];
+	for (uint32_t i = 0; pfs_limits_idle(pfs_program.books, &i, limit, sizeof(limit));) {
+		char line[sizeof(limit) + 200];
+		(void)snprintf(line, sizeof(line),
+			       ": no thread had this account, so the limit did nothing; the main "
+			       "thread's account is %s@localhost",
+			       pfs_program.name);
+		pfs_program_complain(limit, line);
+	}
 	pfs_books_leave(pfs_program.books);
+}
+
+bool pfs_program_exec(bool will)
+{
+	if (pfs_child_leave() || !pfs_program_is_on() ||
+	    (uint32_t)syscall(SYS_getpid) != owner_pid || pfs_program.books->box.is_private)
+		return false;
+	pfs_box_exec(&pfs_program.books->box, will);
+	return true;
 }
 
 /* ---- start ---- */
@@ -194,6 +209,7 @@ extern void _IO_list_unlock(void) __attribute__((weak));
 
 static void prepare(void)
 {
+	pfs_child_prepare();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
 	pfs_pools_lock();
@@ -204,6 +220,7 @@ static void in_parent(void)
 	pfs_pools_unlock();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
+	pfs_child_in_parent();
 }
 
 static void in_child(void)
@@ -212,6 +229,7 @@ static void in_child(void)
 	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
 	pfs_ticker_child();
+	pfs_child_in_child();
 }
 
 static void read_limits(void)
@@ -219,7 +237,7 @@ static void read_limits(void)
 	struct pfs_message message;
 	const char *text = secure_getenv("PFS_MEM_LIMIT");
 	if (text != NULL && pfs_memory_limit_text(pfs_program.books, text, &message) != PFS_OK)
-		complain("PFS_MEM_LIMIT: ", message.text);
+		pfs_program_complain("PFS_MEM_LIMIT: ", message.text);
 }
 
 static void start(void)
@@ -230,21 +248,25 @@ static void start(void)
 		return;
 	pfs_signals_start();
 	pfs_start_handlers(); /* the allocator's first: innermost at a fork */
-	read_program_name();
+	pfs_box_own_name(pfs_program.name, pfs_program.file, sizeof(pfs_program.name));
 	read_config(&config);
 	if (!pfs_pools_start(secure_getenv("PFS_MEM_ARENAS"), pfs_program.name))
-		complain("PFS_MEM_ARENAS", ": must be pool; ignored");
+		pfs_program_complain("PFS_MEM_ARENAS", ": must be pool; ignored");
 	if (pfs_memory_open(&config, &pfs_program.books, &message) != PFS_OK) {
-		complain(message.text, "; allocations are not counted");
+		pfs_program_complain(message.text, "; allocations are not counted");
 		return;
 	}
 	struct pfs_books *books = pfs_program.books;
 	books->describe = describe;
+	books->program_name = pfs_program.name;
+	books->program_file = pfs_program.file;
+	books->complain = complain_of_child;
+	books->note = pfs_child_note;
 	books->box.head->tick_ms = pfs_program.tick_ms;
 	pfs_counting.generation = &books->control->generation;
 	char *cells = pfs_program.is_exact ? cells_of(books) : zeroes();
 	if (cells == NULL) {
-		complain("no memory for tags", "; allocations are not counted");
+		pfs_program_complain("no memory for tags", "; allocations are not counted");
 		return;
 	}
 	pfs_counting.cells = cells;
@@ -253,7 +275,8 @@ static void start(void)
 	(void)at_quick_exit(pfs_program_leave); /* registered first, so it runs last */
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* registered last, so outermost */
-	pfs_store_release(&is_on, 1);                       /* [PL1] release, pairs with [PL2] */
+	pfs_child_start();
+	pfs_store_release(&is_on, 1); /* [PL1] release, pairs with [PL2] */
 }
 
 bool pfs_program_start(bool *later)
@@ -265,13 +288,17 @@ bool pfs_program_start(bool *later)
 	int errno_before = errno;
 	(void)pthread_once(&once, start);
 	errno = errno_before;
+	return pfs_program_is_on();
+}
+
+bool pfs_program_is_on(void)
+{
 	return pfs_load_acquire(&is_on) != 0; /* [PL2] acquire, pairs with [PL1] */
 }
 
 const struct pfs_box *pfs_program_box(void)
 {
-	/* [PL2] acquire, pairs with [PL1] */
-	return pfs_load_acquire(&is_on) != 0 ? &pfs_program.books->box : NULL;
+	return pfs_program_is_on() ? &pfs_program.books->box : NULL;
 }
 
 /* Called after all destructors, and possibly in a signal handler. */

@@ -105,7 +105,7 @@ static const struct module *add_module(const struct dl_find_object *found)
 	module->end = (uintptr_t)found->dlfo_map_end;
 	(void)snprintf(module->path, sizeof(module->path), "%s", end_of(path));
 	pfs_site_module(module->name, sizeof(module->name),
-			path[0] != '\0' ? path : pfs_program.name);
+			path[0] != '\0' ? path : pfs_program.file);
 	module->key = register_name(module->name, "heap");
 	if (module->key == 0)
 		module->key = other_key;

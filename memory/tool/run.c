@@ -170,7 +170,7 @@ struct option_of_run {
 static const struct option_of_run options[] = {
 	{ "keep", "PFS_MEM_KEEP", NULL, "1", NULL, "keep the box when the program exits normally" },
 	{ "keep-dead", "PFS_MEM_KEEP_DEAD", "N", NULL, NULL,
-	  "keep the newest N boxes of programs that died; default 32" },
+	  "keep N boxes of dead programs, by cause of death and bytes held; default 32" },
 	{ "by", "PFS_MEM_BY", "WHAT", NULL, "library site ",
 	  "one instrument for each calling library (default), or for each call site" },
 	{ "arenas", "PFS_MEM_ARENAS", "pool", NULL, "pool ",

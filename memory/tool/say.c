@@ -83,6 +83,17 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 				   "pfs-mem run --threads N",
 				   (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
 				   (unsigned long long)snapshot->lost[PFS_LOST_THREAD_BYTES]);
+	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
+		const struct pfs_seen_limit *limit = &snapshot->limits[i];
+		if (!limit->is_used && limit->limit_bytes != UINT64_MAX)
+			(void)pfs_complain(0,
+					   "the limit of %s %s%s%s did nothing: no thread had that "
+					   "name ('pfs-mem top %u --by %s' lists them)",
+					   limit->scope == PFS_SCOPE_ACCOUNT ? "account" : "user",
+					   limit->user, limit->has_host ? "@" : "", limit->host,
+					   snapshot->info.pid,
+					   limit->scope == PFS_SCOPE_ACCOUNT ? "account" : "user");
+	}
 	if (snapshot->damaged != 0)
 		(void)pfs_complain(0, "%llu damaged records were left out; the first: %s",
 				   (unsigned long long)snapshot->damaged, snapshot->damage.text);

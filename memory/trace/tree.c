@@ -68,7 +68,7 @@ static struct pfs_owner *make(struct pfs_books *books, struct pfs_owner *parent,
 struct pfs_owner *pfs_owner_register(struct pfs_books *books, struct pfs_owner *parent,
 				     const char *name)
 {
-	if (books == NULL || !is_name(name) || pfs_box_is_cut(&books->box))
+	if (books == NULL || !is_name(name) || pfs_books_are_shut(books))
 		return NULL;
 	pfs_desk_open(books);
 	struct pfs_owner *owner = find(books, parent, name);

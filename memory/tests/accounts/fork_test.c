@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +85,50 @@ static int be_child(struct pfs_memory_thread *thread, struct pfs_memory_note inh
 	return faults != 0;
 }
 
+/* Without memory for its copy a child counts nothing, and no call of it fails otherwise. */
+static int be_uncounted(struct pfs_memory_thread *thread, struct pfs_memory_note inherited)
+{
+	struct pfs_message message;
+	check(pfs_memory_allocated(thread, key, 9).reference == 0, "a block is counted");
+	pfs_memory_freed(books, thread, inherited, 500);
+	check(pfs_memory_thread_begin(books, "late", "u", "h", true) == NULL, "a life begins");
+	check(pfs_memory_register(books, "memory/test/late") == 0, "an instrument is made");
+	check(pfs_memory_limit(books, PFS_MEMORY_PROGRAM, NULL, NULL, 1, &message) != PFS_OK,
+	      "a limit is set");
+	pfs_memory_tick(books);
+	pid_t grandchild = fork();
+	if (grandchild == 0)
+		_exit(pfs_memory_allocated(thread, key, 9).reference != 0);
+	int status = 1;
+	(void)waitpid(grandchild, &status, 0);
+	check(status == 0, "the grandchild failed");
+	pfs_memory_thread_end(thread);
+	pfs_memory_close(books);
+	return faults != 0;
+}
+
+static void fork_short_of_memory(struct pfs_memory_thread *thread, struct pfs_memory_note inherited)
+{
+	struct rlimit before, now;
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	check(file != NULL && fscanf(file, "%lu", &pages) == 1, "statm");
+	if (file != NULL)
+		(void)fclose(file);
+	(void)getrlimit(RLIMIT_AS, &before);
+	now = before;
+	now.rlim_cur = pages * 4096 + 8192;
+	(void)setrlimit(RLIMIT_AS, &now);
+	pid_t child = fork();
+	(void)setrlimit(RLIMIT_AS, &before);
+	if (child == 0)
+		_exit(be_uncounted(thread, inherited));
+	int status = 1;
+	(void)waitpid(child, &status, 0);
+	check(child > 0 && status == 0, "the child without memory failed");
+	check(in_use() == 10500, "the child without memory wrote into its parent's books");
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t other;
@@ -106,6 +151,7 @@ int main(int argc, char **argv)
 	(void)waitpid(child, &status, 0);
 	check(status == 0, "the child failed");
 	check(in_use() == 10500, "the child wrote into its parent's books");
+	fork_short_of_memory(thread, note);
 	child = fork();
 	if (child == 0) {
 		(void)in_use();

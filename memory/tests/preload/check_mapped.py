@@ -9,6 +9,7 @@ Exit 0: all as expected. 1: something was not.
 import os
 import shutil
 import sys
+import tempfile
 import time
 
 from check_preload import Place, end, end_all, equal, expect, go_on, places, said
@@ -115,6 +116,42 @@ def locked(place):
     end(program)
 
 
+def moment(place):
+    """The parts and their sum are of one moment, also if the program grew since it."""
+    program = mapper(place, "moment")
+    words = said(program)
+    for _ in range(600):
+        if memory_os(place, words[4])["library_data"]:
+            break
+        time.sleep(0.1)
+    go_on(program)
+    said(program)
+    for _ in range(6):
+        time.sleep(0.1)
+        rows = memory_os(place, words[4])
+        expect(abs(rows["unaccounted"]) * 20 <= rows["resident"], f"unaccounted: {rows}")
+    end(program)
+
+
+def on_disk(place):
+    """A box on a disk is counted once."""
+    place.environment["PFS_MEM_DIR"] = folder = tempfile.mkdtemp(prefix="pfslab-mem-", dir=".")
+    try:
+        program = mapper(place, "moment")
+        words = said(program)
+        for _ in range(600):
+            rows = memory_os(place, words[4])
+            if rows["library_data"]:
+                break
+            time.sleep(0.1)
+        expect(rows["box"] > 100000, f"box: {rows}")
+        expect(abs(rows["unaccounted"]) < 64 << 10, f"unaccounted: {rows}")
+        program.kill()
+        program.wait()
+    finally:
+        shutil.rmtree(folder)
+
+
 def first(place):
     """Before the first tick memory_os has what the cells and the system say."""
     program = place.start(place.known, "calls", options=("--tick-ms", "0"))
@@ -152,5 +189,6 @@ def old(place):
 
 
 if __name__ == "__main__":
-    places.main({part.__name__: part for part in (maps, stacks, asks, signals, locked, first, old)},
+    places.main({part.__name__: part for part in
+                 (maps, stacks, asks, signals, locked, moment, on_disk, first, old)},
                 Place(*sys.argv[2:4]))

@@ -1,9 +1,9 @@
 /*
  * mapper.c - a program that maps memory itself, in all ways, and reports it; or starts threads
  * continuously, or asks where their stacks are; or maps in signal handlers while it forks; or locks
- * all its memory; or ends by quick_exit.
+ * all its memory; or grows between two measurements; or ends by quick_exit.
  *
- * usage: mapper maps | stacks | asks | signals SECONDS | locked | quick
+ * usage: mapper maps | stacks | asks | signals SECONDS | locked | moment | quick
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -257,6 +257,23 @@ static void locked(void)
 	say(1, MIB, MIB);
 }
 
+/* ---- growth between two measurements ---- */
+
+/* Address space makes a measurement slow, so several ticks pass before the next one. */
+static void moment(void)
+{
+	const size_t wide = 12 * 1024 * MIB, more = 200 * MIB;
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, idle, NULL);
+	(void)map_at(NULL, wide, MAP_NORESERVE);
+	say(1, wide, 0);
+	char *grown = malloc(more);
+	must(grown != NULL, "no memory");
+	touch(grown, more);
+	say(1, wide, 0);
+	free(grown);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -270,6 +287,8 @@ int main(int argc, char **argv)
 		signals(argc > 2 ? (unsigned)atoi(argv[2]) : 2);
 	else if (strcmp(what, "locked") == 0)
 		locked();
+	else if (strcmp(what, "moment") == 0)
+		moment();
 	else if (strcmp(what, "quick") == 0)
 		quick_exit(argc > 2 ? atoi(argv[2]) : 0);
 	else

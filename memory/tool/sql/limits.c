@@ -16,6 +16,7 @@ enum column {
 	LAST_BYTES,
 	LAST_THREAD,
 	LAST_TIME,
+	IS_USED,
 	COLUMNS
 };
 
@@ -81,6 +82,8 @@ static void limits_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 		pfs_result_number(context, one->limit_bytes);
 	else if (column == REFUSED)
 		pfs_result_number(context, one->refused);
+	else if (column == IS_USED)
+		pfs_result_text(context, one->is_used ? "YES" : "NO");
 	else if (column >= LAST_NAME)
 		last_value(cursor->snapshot, one, column, context);
 }
@@ -100,7 +103,8 @@ const struct pfs_table pfs_sql_limits = {
 	.name = "memory_limits", .schema = "pfs",
 	.columns = "SCOPE VARCHAR(8) NOT NULL, USER VARCHAR(63), HOST VARCHAR(255), "
 		   "LIMIT_BYTES BIGINT, REFUSED BIGINT NOT NULL, LAST_EVENT_NAME VARCHAR(128), "
-		   "LAST_BYTES BIGINT, LAST_THREAD_ID BIGINT, LAST_TIME BIGINT",
+		   "LAST_BYTES BIGINT, LAST_THREAD_ID BIGINT, LAST_TIME BIGINT, "
+		   "IS_USED VARCHAR(3) NOT NULL",
 	.row_limit = limits_limit, .there = limits_there, .value = limits_value,
 	.update = limits_update
 };

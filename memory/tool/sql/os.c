@@ -3,8 +3,9 @@
  * directly.
  *
  * The rows whose PART_OF is 'resident' add up to the row resident by construction: the row
- * unaccounted is the rest. All rows are of the last tick, except resident_now of a living program.
- * Before the first tick the rows come from the cells and the system, now.
+ * unaccounted is the rest. Once the page tables were measured, resident and the rows that are not
+ * counts are of that moment: a program moves between a measurement and the next tick. Before the
+ * first tick the rows come from the cells and the system, now.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #include "session.h"
 
-#define ROWS_MAX 28
+#define ROWS_MAX 32
 
 struct row {
 	const char *name, *part_of, *note;
@@ -104,9 +105,10 @@ static void add_found(struct sheet *sheet, const struct pfs_box_own *own)
 	if (!is_found)
 		more = 0;
 	add(sheet, "heap_not_resident", PART, is_found, (uint64_t)(more < 0 ? more : 0),
-	    "negative: bytes of the rows above that were never touched, or are swapped out");
+	    "negative: bytes of the rows above that were never touched, are swapped out, or came "
+	    "after the measurement");
 	add(sheet, "heap_tables", PART, is_found, (uint64_t)(more > 0 ? more : 0),
-	    "the allocator's page map");
+	    "the allocator's page map, and what it gave back after the measurement");
 	add(sheet, "library_data", PART, is_found, own->library, "tables of the counting library");
 	add(sheet, "program_mapped_resident", PART, is_found, own->program_mapped_resident,
 	    "mapped by the program and its libraries: see memory_mapped");
@@ -141,17 +143,34 @@ static struct pfs_box_own own_of_cells(const struct pfs_snapshot *snapshot)
 	return own;
 }
 
-static void add_system(struct sheet *sheet, const struct pfs_box_own *own,
-		       const struct system_says *says, const char *when)
+/* The box's pages are among those of files, or of shared memory. */
+static void add_system(struct sheet *sheet, const struct pfs_box_info *info,
+		       const struct pfs_box_own *own, const struct system_says *says)
 {
 	bool is_known = says->rss != 0;
-	add(sheet, "files_mapped", PART, is_known, says->rss_file,
-	    "programs, libraries, other files");
-	add(sheet, "shared_memory", PART, is_known, beyond(says->rss_shmem, own->box),
+	uint64_t in_files = info->is_on_disk ? own->box : 0;
+	add(sheet, "files_mapped", PART, is_known, beyond(says->rss_file, in_files),
+	    "programs, libraries, other files, without the box");
+	add(sheet, "shared_memory", PART, is_known, beyond(says->rss_shmem, own->box - in_files),
 	    "without the box");
 	add(sheet, "unaccounted", PART, is_known, says->rss - (uint64_t)sum_of(sheet),
 	    what_is_left(own));
-	add(sheet, "resident", NULL, is_known, says->rss, when);
+}
+
+/* resident, and how far to trust it. */
+static void add_whole(struct sheet *sheet, const struct pfs_snapshot *snapshot,
+		      const struct pfs_box_own *own, const struct system_says *says)
+{
+	bool is_live = snapshot->info.is_live, is_measured = own->measured_rss != 0;
+	add(sheet, "resident", NULL, says->rss != 0, says->rss,
+	    is_measured         ? "from the system, when the page tables were last measured"
+	    : snapshot->has_own ? "from the system, at the last tick"
+	    : is_live           ? "from the system, now: there was no tick yet"
+				: "unknown: there was no tick");
+	add(sheet, "resident_moved", NULL, is_measured, own->measured_moved,
+	    "by how much resident changed during that measurement: unaccounted may be off by it");
+	add(sheet, "resident_at_tick", NULL, snapshot->has_own && own->rss != 0, own->rss,
+	    "from the system, at the last tick");
 }
 
 static void make_sheet(const struct pfs_snapshot *snapshot, struct sheet *sheet)
@@ -164,16 +183,15 @@ static void make_sheet(const struct pfs_snapshot *snapshot, struct sheet *sheet)
 	if (!snapshot->has_own) {
 		own = own_of_cells(snapshot);
 		says = now;
-	}
+	} else if (own.measured_rss != 0)
+		says = (struct system_says){ own.measured_rss, own.measured_rss_file,
+					     own.measured_rss_shmem };
 	add_heap(sheet, &own);
 	add_found(sheet, &own);
 	add(sheet, "box", PART, snapshot->has_own, own.box, "the accounts' file");
-	add_system(sheet, &own, &says,
-		   snapshot->has_own ? "from the system, at the last tick"
-		   : is_live         ? "from the system, now: there was no tick yet"
-				     : "unknown: there was no tick");
-	add(sheet, "resident_now", NULL, is_live && now.rss != 0, now.rss,
-	    "from the system, now; all other rows are of the last tick");
+	add_system(sheet, &snapshot->info, &own, &says);
+	add_whole(sheet, snapshot, &own, &says);
+	add(sheet, "resident_now", NULL, is_live && now.rss != 0, now.rss, "from the system, now");
 	add(sheet, "program_mapped", NULL, own.measured_realtime_ns != 0, own.program_mapped,
 	    "address space, resident or not");
 	add(sheet, "allocator_mapped", NULL, own.mapped != 0, own.mapped,

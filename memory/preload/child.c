@@ -1,0 +1,145 @@
+/*
+ * child.c - a forked child: does it count? fork's handlers have given it a copy of the accounts;
+ * it gets a box with its first call of malloc or free, so that a child that soon calls exec costs
+ * nothing. _Fork and the system call clone run no handlers: its memory then shows its parent's box,
+ * which is the parent's alone. Such a child does not count, and leaves a note in the box's folder.
+ *
+ * Ordering:  [PL13] standing: store, release  <->  [PL14] standing: load, acquire
+ *            carries: the guard
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "counter.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* What a process does whose guard is 0. */
+enum standing {
+	STRANGER,  /* it got a copy of the memory, but fork's handlers did not run */
+	FORKING,   /* they run */
+	CHILD,     /* they are done */
+	UNCOUNTED, /* it was decided that the process does not count */
+};
+
+struct pfs_fork_guard pfs_fork_guard __attribute__((aligned(PFS_OS_PAGE)));
+static _Atomic(uint32_t) standing; /* of the next process that is made, and of this one if its
+				      guard is 0 */
+static char note_path[PFS_BOX_PATH_BYTES]; /* empty: no note */
+static uint32_t note_pid;
+static const char *reason; /* why it does not count */
+
+/* The page becomes a mapping of its own. Without the advice (Linux before 4.14) only fork's
+ * children are noticed. */
+void pfs_child_start(void)
+{
+	(void)syscall(SYS_mmap, &pfs_fork_guard, sizeof(pfs_fork_guard), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	(void)madvise(&pfs_fork_guard, sizeof(pfs_fork_guard), MADV_WIPEONFORK);
+	pfs_fork_guard.word = PFS_FORK_GUARD;
+}
+
+void pfs_child_prepare(void)
+{
+	if (pfs_load_relaxed(&standing) != UNCOUNTED)  /* relaxed: of this thread's process */
+		pfs_store_relaxed(&standing, FORKING); /* relaxed: read by the child alone */
+}
+
+void pfs_child_in_parent(void)
+{
+	if (pfs_load_relaxed(&standing) == FORKING)     /* relaxed: its own store */
+		pfs_store_relaxed(&standing, STRANGER); /* relaxed: as above */
+}
+
+void pfs_child_in_child(void)
+{
+	pfs_fork_guard.word = 0;                     /* also where the kernel does not do it */
+	if (pfs_load_relaxed(&standing) == FORKING)  /* relaxed: one thread */
+		pfs_store_relaxed(&standing, CHILD); /* relaxed: one thread */
+	else if (note_pid != (uint32_t)getpid())     /* the child of one that does not count */
+		pfs_child_note(pfs_program.books, reason);
+}
+
+bool pfs_child_decide(void)
+{
+	if (!pfs_program_is_on())
+		return true; /* the books are not open */
+	/* [PL14] acquire, pairs with [PL13]: a second thread may be the first to call, too. */
+	uint32_t now = pfs_load_acquire(&standing);
+	if (now == CHILD) {
+		pfs_fork_guard.word = PFS_FORK_GUARD;
+		pfs_store_release(&standing, STRANGER); /* [PL13] release, pairs with [PL14] */
+	} else if (now == STRANGER && pfs_fork_guard.word == 0)
+		pfs_child_note(pfs_program.books, "made by _Fork or clone, not by fork");
+	return pfs_fork_guard.word != 0;
+}
+
+bool pfs_child_enter(void)
+{
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL)
+		pfs_counter_leave(counter);
+	errno = errno_before;
+	return pfs_fork_guard.word != 0;
+}
+
+void pfs_child_note(struct pfs_books *books, const char *why)
+{
+	pfs_store_relaxed(&standing, UNCOUNTED); /* relaxed: one thread */
+	note_pid = (uint32_t)getpid();
+	reason = why;
+	if (!pfs_box_note(&books->box, why, note_path, sizeof(note_path))) {
+		note_path[0] = '\0';
+		pfs_program_complain(why,
+				     ": the process is not counted, and its folder of boxes has no "
+				     "room for a note of that");
+	}
+}
+
+bool pfs_child_leave(void)
+{
+	if (pfs_load_relaxed(&standing) != UNCOUNTED) /* relaxed: never changes back */
+		return false;
+	if (note_path[0] != '\0' && note_pid == (uint32_t)syscall(SYS_getpid))
+		(void)unlink(note_path);
+	return true;
+}
+
+/* ---- threads: the last moment at which a child has one, so that its box can move ---- */
+
+/* glibc's own function with this name. */
+static void *next_of(const char *name, _Atomic(void *) *known)
+{
+	void *found = pfs_load_relaxed(known); /* relaxed: every thread finds the same */
+	if (found == NULL) {
+		found = dlsym(RTLD_NEXT, name);
+		pfs_store_relaxed(known, found); /* relaxed: as above */
+	}
+	return found;
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
+{
+	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	static _Atomic(void *) known;
+	(void)pfs_child_counts();
+	call *next = (call *)next_of("pthread_create", &known);
+	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
+}
+
+PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)
+{
+	typedef int call(thrd_t *, thrd_start_t, void *);
+	static _Atomic(void *) known;
+	(void)pfs_child_counts();
+	call *next = (call *)next_of("thrd_create", &known);
+	return next != NULL ? next(thread, body, context) : thrd_error;
+}
