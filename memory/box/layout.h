@@ -333,13 +333,16 @@ struct pfs_box_module {
 };
 _Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
 
-/* What a library or the program maps itself without a file, as last measured. */
+/* What a library or the program maps itself without a file: ranges and mapped now, resident as last
+ * measured. */
 #define PFS_BOX_MAPPERS_MAX 64u
 struct pfs_box_mapper {
 	char name[PFS_BOX_NAME_BYTES]; /* memory/<library>/mmap; ended by 0 */
 	uint64_t ranges;
-	uint64_t mapped, resident; /* bytes */
-	uint64_t spare[5];
+	uint64_t mapped, resident;     /* bytes */
+	uint64_t measured_mapped;      /* mapped when resident was measured */
+	uint64_t measured_realtime_ns; /* 0: never */
+	uint64_t spare[3];
 };
 _Static_assert(sizeof(struct pfs_box_mapper) == 192, "whole lines");
 

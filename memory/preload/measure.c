@@ -183,16 +183,6 @@ static void look_at(const struct pfs_area *area, void *unused)
 
 /* ---- a measurement ---- */
 
-static void write_mappers(uint32_t count)
-{
-	struct pfs_box *box = &pfs_program.books->box;
-	struct pfs_box_region *region = pfs_box_region_of(box, PFS_BOX_MAPPERS);
-	size_t bytes = count * sizeof(struct pfs_box_mapper);
-	if (region != NULL && bytes <= region->bytes &&
-	    pfs_box_populate(box, region->offset, bytes))
-		pfs_bytes_store(box->base + region->offset, look.mappers, bytes);
-}
-
 static void look_once(void)
 {
 	uint64_t lost;
@@ -211,7 +201,7 @@ static void look_once(void)
 	look.own.measured_realtime_ns = pfs_box_now_ns();
 	/* relaxed: a count */
 	pfs_store_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_MAPPED], lost);
-	write_mappers(count);
+	pfs_mapped_measured(look.mappers, count, look.own.measured_realtime_ns);
 	pfs_bytes_store(&found, &look.own, sizeof(found));
 }
 

@@ -11,7 +11,7 @@ struct value {
 	char *text; /* NULL: a number, or no value */
 	int64_t number;
 	double real;
-	bool is_real, is_null;
+	bool is_real, is_null, is_blank;
 };
 
 struct pfs_sheet {
@@ -63,6 +63,12 @@ void pfs_sheet_number(struct pfs_sheet *self, int64_t number)
 	add(self)->number = number;
 }
 
+void pfs_sheet_blank(struct pfs_sheet *self)
+{
+	struct value *value = add(self);
+	value->is_null = value->is_blank = true;
+}
+
 void pfs_sheet_real(struct pfs_sheet *self, double number)
 {
 	struct value *value = add(self);
@@ -101,6 +107,11 @@ static void put_padded(const char *text, int width, bool right, bool last)
 		     last ? "\n" : "  ");
 }
 
+static const char *shown_of(const struct value *value, char buffer[24])
+{
+	return value->is_blank ? "" : text_of(value, buffer);
+}
+
 static bool put_text(const struct pfs_sheet *self)
 {
 	size_t columns = self->column_count;
@@ -111,7 +122,7 @@ static bool put_text(const struct pfs_sheet *self)
 	for (size_t i = 0; i < columns; i++)
 		widths[i] = width_of(self->columns[i]);
 	for (size_t i = 0; i < self->count; i++) {
-		int width = width_of(text_of(&self->values[i], buffer));
+		int width = width_of(shown_of(&self->values[i], buffer));
 		if (width > widths[i % columns])
 			widths[i % columns] = width;
 	}
@@ -121,7 +132,7 @@ static bool put_text(const struct pfs_sheet *self)
 	}
 	for (size_t i = 0; i < self->count; i++) {
 		const struct value *value = &self->values[i];
-		put_padded(text_of(value, buffer), widths[i % columns],
+		put_padded(shown_of(value, buffer), widths[i % columns],
 			   value->text == NULL && !value->is_null, (i + 1) % columns == 0);
 	}
 	free(widths);

@@ -24,6 +24,8 @@ struct pfs_sheet *pfs_sheet_begin(const char *const *columns);
 /* The next value: row by row. text NULL: SQL's NULL. */
 void pfs_sheet_text(struct pfs_sheet *self, const char *text);
 void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
+/* No value: nothing in a text, SQL's NULL elsewhere. */
+void pfs_sheet_blank(struct pfs_sheet *self);
 void pfs_sheet_real(struct pfs_sheet *self, double number);
 /* Prints and frees. False: no memory, or standard output cannot be written. */
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);
