@@ -34,7 +34,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 2u
+#define PFS_BOX_VERSION 3u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -132,6 +132,14 @@ struct pfs_box_own {
 	uint64_t brk;           /* the program's heap of brk, which the allocator does not use */
 };
 
+/* What the samples in use stand for, and when that was highest: profile.h. Any thread writes it. */
+struct pfs_box_peak {
+	_Atomic(uint64_t) sampled;     /* bytes, now */
+	_Atomic(uint64_t) bytes;       /* at the last mark */
+	_Atomic(uint64_t) realtime_ns; /* of the last mark; 0: none yet */
+	_Atomic(uint64_t) marks;       /* marks so far */
+};
+
 struct pfs_box_head {
 	char magic[8];
 	uint32_t version;
@@ -156,6 +164,7 @@ struct pfs_box_head {
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];
+	struct pfs_box_peak peak;
 	char program[256];
 	char command[1024]; /* arguments, separated by spaces, cut */
 	struct pfs_box_region regions[PFS_BOX_REGIONS_MAX];

@@ -22,6 +22,7 @@ struct pfs_seen_context {
 	uint32_t os_tid;
 	uint64_t samples;      /* since the start */
 	double objects, bytes; /* that the samples stand for; since the start */
+	double peak_objects, peak_bytes; /* of those in use at the peak */
 	char thread_name[16];
 	char user_name[32];
 	char host_name[32];
@@ -43,6 +44,9 @@ struct pfs_seen_profile {
 	struct pfs_seen_context *contexts;
 	struct pfs_seen_sample *samples;
 	uint32_t stack_count, context_count, sample_count;
+	uint64_t peak_realtime_ns; /* when the samples in use stood for the most bytes; 0: never */
+	double peak_bytes;         /* that they stood for */
+	bool peak_is_now;
 	uint64_t missed; /* records that changed each time they were read */
 };
 

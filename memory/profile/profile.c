@@ -12,6 +12,7 @@
 #include "base/now.h"
 #include "base/random.h"
 #include "draw.h"
+#include "peak.h"
 
 #define KNOWN_CONTEXTS 64u /* for each thread; a power of two */
 
@@ -393,6 +394,13 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 	} while (!pfs_cas_release(&self->finished, &first, sample->reference));
 }
 
+static void stand_for(struct pfs_box_sample *sample)
+{
+	double chance = pfs_draw_chance(sample->bytes, sample->interval);
+	sample->weight_bytes = (uint64_t)((double)sample->bytes / chance + 0.5);
+	sample->weight_objects_256ths = (uint64_t)(256 / chance + 0.5);
+}
+
 static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 			 struct pfs_claim claim, const struct pfs_sample_block *block)
 {
@@ -410,10 +418,13 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	fresh.cell = block->cell->reference;
 	fresh.level = PFS_CELL_IS_SAMPLE;
 	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
+	stand_for(&fresh);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_publish(handle, claim);
-	if (known->record != NULL)
-		weigh(known->record, &thread->random, block->bytes, block->lg);
+	if (known->record == NULL)
+		return;
+	weigh(known->record, &thread->random, block->bytes, block->lg);
+	pfs_peak_add(self->profile->books->box.head, known->record, &fresh);
 }
 
 /* A file may have gone: forget once what was learned of code addresses. */
@@ -464,6 +475,9 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 	struct pfs_profile *self = books->profile;
 	struct pfs_cell *cell = record_at(books, PFS_SHELF_CELLS, sample->cell);
 	pfs_gate_enter(&self->gate);
+	if (sample->context != 0)
+		pfs_peak_remove(books->box.head,
+				record_at(books, PFS_SHELF_CONTEXTS, sample->context), sample);
 	if (thread != NULL && thread->profile != NULL)
 		pfs_free(handle_of(thread->profile, PFS_SHELF_SAMPLES), sample);
 	else
