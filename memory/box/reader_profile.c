@@ -216,7 +216,7 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 	profile->stack_count = stacks.count;
 	if (!fine)
 		(void)pfs_refuse(message, "no memory to read '%.150s'", reader->info.path);
-	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES,
+	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS,
 							      message)) != NULL;
 	if (fine) {
 		resolve(take, &stacks, &contexts);

@@ -12,7 +12,11 @@
 #include "base/amount.h"
 #include "command.h"
 #include "parts.h"
+#include "profile/holders.h"
+#include "profile/symbols.h"
 #include "runtimes.h"
+
+#define LINES_MOST 5u
 
 /* One line: the sum of all rows of a thread, account, user, or host. */
 struct holder {
@@ -143,6 +147,34 @@ static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_part
 	put_advice(parts);
 }
 
+/* The lines that hold most of the heap: when it is shown once, for they take a while to find. */
+static void put_lines(struct pfs_reader *reader)
+{
+	const struct pfs_holders_options options = { .by_name = false };
+	struct pfs_symbols_report report;
+	struct pfs_holders holders = { 0 };
+	struct pfs_message message;
+	struct pfs_heap *heap = pfs_heap_of_box(reader, &message);
+	if (heap == NULL)
+		return; /* it has no profile */
+	pfs_heap_look_up(heap, true, &report);
+	struct pfs_rules *rules = pfs_rules_open(NULL, heap, &message);
+	bool fine = pfs_holders_make(&holders, heap, rules, &options);
+	if (fine && holders.count != 0)
+		(void)printf("\nOf heap, by line (estimates; pfs-mem profile and flame have "
+			     "all):\n");
+	for (uint32_t i = 0; fine && i < holders.count && i < LINES_MOST; i++) {
+		const struct pfs_heap_values *now = &holders.holders[i].now;
+		char amount[32], error[32], where[1600];
+		(void)printf("  %-8s  %-8s  %s\n", pfs_amount((int64_t)now->live_bytes, amount),
+			     pfs_error_text(heap, now, error),
+			     pfs_holder_text(heap, &holders.holders[i], where, sizeof(where)));
+	}
+	pfs_holders_drop(&holders);
+	pfs_rules_close(rules);
+	pfs_heap_free(heap);
+}
+
 static bool put_all(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
 {
 	static const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS",
@@ -183,6 +215,8 @@ static int show_once(struct pfs_reader *reader, const struct pfs_arguments *argu
 	if (!put(snapshot, arguments))
 		status = pfs_complain(PFS_EXIT_REFUSED, "standard output cannot be written");
 	else if (arguments->once || !snapshot->info.is_live) {
+		if (arguments->by_instrument && arguments->format == PFS_FORMAT_TEXT)
+			put_lines(reader);
 		pfs_remark(snapshot);
 		status = PFS_EXIT_FINE;
 	}

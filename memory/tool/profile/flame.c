@@ -11,6 +11,7 @@
 
 #include "base/amount.h"
 #include "flame_parts.h"
+#include "function.h"
 #include "memory/box/reader.h"
 #include "memory/tool/markup.h"
 
@@ -23,29 +24,11 @@
 
 /* ---- names ---- */
 
-/* Without the parameters at its end. */
-static size_t short_length(const char *name)
-{
-	size_t length = strlen(name), at = length;
-	static const char is_const[] = " const";
-	if (at > strlen(is_const) && strcmp(name + at - strlen(is_const), is_const) == 0)
-		at -= strlen(is_const);
-	if (at == 0 || name[at - 1] != ')')
-		return length;
-	for (int depth = 0; at > 0; at--) {
-		depth += name[at - 1] == ')';
-		depth -= name[at - 1] == '(';
-		if (depth == 0)
-			return at > 1 ? at - 1 : length;
-	}
-	return length;
-}
-
 void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, FILE *out)
 {
 	char text[600];
 	const char *name = pfs_node_name(tree, node, text, sizeof(text));
-	pfs_put_bytes(out, name, short_length(name));
+	pfs_put_bytes(out, name, pfs_short_length(name));
 	if (node->file == 0 || node->function == PFS_HEAP_NONE)
 		return;
 	const char *file = pfs_heap_path_end(tree->heap->texts[node->file]);
