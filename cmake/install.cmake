@@ -113,6 +113,8 @@ if(PFS_MEMORY)
   pfs_install(pfs-mem pfs-mem "allocator, memory accounts and heap profiles" LIBRARY pfsaccounts accounts
     HEADERS jemalloc malloc memory_trace memory_walk
     PROGRAMS pfs-mem:memory/tool PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
+  install(DIRECTORY memory/tool/rules/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/rules
+    COMPONENT pfs-mem FILES_MATCHING PATTERN "*.rules")
   # status.h is the kit's: memory.h has it in place of the line that includes it.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS include/pfslab/memory.h
     include/pfslab/status.h)
