@@ -4,7 +4,15 @@
 #include "peak.h"
 
 #include "containers/compiler.h"
+#include "draw.h"
 #include "memory/box/box.h"
+
+void pfs_peak_weigh(struct pfs_box_sample *sample)
+{
+	double chance = pfs_draw_chance(sample->bytes, sample->interval);
+	sample->weight_bytes = (uint64_t)((double)sample->bytes / chance + 0.5);
+	sample->weight_objects_256ths = (uint64_t)(256 / chance + 0.5);
+}
 
 /* The value that a sum has at the mark, unless that is saved already. */
 static void save(_Atomic(uint64_t) *saved, uint64_t mark, _Atomic(uint64_t) *sum)

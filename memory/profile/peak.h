@@ -19,6 +19,9 @@
 
 #define PFS_PEAK_STEP 128u
 
+/* Sets what a sample stands for, by its bytes and its interval: the sums add that, and subtract it. */
+void pfs_peak_weigh(struct pfs_box_sample *sample);
+
 /* A sample of a context comes into use, or is freed. Wait-free but for a lost CAS, each of which
  * means that another thread has saved the sums or set the mark. */
 void pfs_peak_add(struct pfs_box_head *head, struct pfs_box_context *context,

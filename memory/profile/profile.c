@@ -1,6 +1,4 @@
-/*
- * profile.c - takes samples and gives them back.
- */
+/* profile.c - takes samples and gives them back. */
 #define _GNU_SOURCE
 #include "profile.h"
 
@@ -358,13 +356,15 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 }
 
 /* Add the blocks and bytes that a sample stands for. */
-static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t bytes, uint32_t lg)
+static void weigh(struct search *self, struct pfs_box_context *context, uint64_t *random,
+		  const struct pfs_box_sample *sample)
 {
-	double chance = pfs_draw_chance(bytes, UINT64_C(1) << lg);
+	double chance = pfs_draw_chance(sample->bytes, sample->interval);
 	bool is_own = context->thread_id != 0;
 	add_to(&context->samples, 1, is_own);
 	add_to(&context->objects_256ths, pfs_draw_round(random, 256 / chance), is_own);
-	add_to(&context->bytes, pfs_draw_round(random, (double)bytes / chance), is_own);
+	add_to(&context->bytes, pfs_draw_round(random, (double)sample->bytes / chance), is_own);
+	pfs_peak_add(self->profile->books->box.head, context, sample);
 }
 
 /* ---- samples ---- */
@@ -394,13 +394,6 @@ static void finish(struct pfs_profile *self, struct pfs_box_sample *sample)
 	} while (!pfs_cas_release(&self->finished, &first, sample->reference));
 }
 
-static void stand_for(struct pfs_box_sample *sample)
-{
-	double chance = pfs_draw_chance(sample->bytes, sample->interval);
-	sample->weight_bytes = (uint64_t)((double)sample->bytes / chance + 0.5);
-	sample->weight_objects_256ths = (uint64_t)(256 / chance + 0.5);
-}
-
 static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 			 struct pfs_claim claim, const struct pfs_sample_block *block)
 {
@@ -418,13 +411,11 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	fresh.cell = block->cell->reference;
 	fresh.level = PFS_CELL_IS_SAMPLE;
 	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
-	stand_for(&fresh);
+	pfs_peak_weigh(&fresh);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_publish(handle, claim);
-	if (known->record == NULL)
-		return;
-	weigh(known->record, &thread->random, block->bytes, block->lg);
-	pfs_peak_add(self->profile->books->box.head, known->record, &fresh);
+	if (known->record != NULL)
+		weigh(self, known->record, &thread->random, &fresh);
 }
 
 /* A file may have gone: forget once what was learned of code addresses. */
@@ -456,8 +447,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 	struct pfs_claim claim = pfs_allocate(handle_of(own, PFS_SHELF_SAMPLES));
 	if (claim.record != NULL) {
 		struct search search = { .profile = self, .own = own, .stack = &stack };
-		/* relaxed: this thread, or the one that created it, knows of a file closed before.
-		 */
+		/* relaxed: this thread or its creator knows of a file closed before. */
 		search.epoch = pfs_load_relaxed(&self->modules.epoch);
 		forget_stacks(self, search.epoch);
 		pfs_stack_take(&stack, from);

@@ -20,9 +20,12 @@ _pfs_mem_options() {
 		"--lg-prof-sample --for --dir --limit --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
-	profile) echo "--lg-prof-sample --help --version" ;;
-	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
-	flame) echo "--out --base --live --total --help --version" ;;
+	profile) echo "--lg-prof-sample --base --total --at-peak --older-than --newer-than --seconds" \
+		"--rules --by-name --count --format --help --version" ;;
+	pprof) echo "--format --symbolized --base --live --total --at-peak --older-than --newer-than --seconds" \
+		"--out --help --version" ;;
+	flame) echo "--out --base --live --total --at-peak --older-than --newer-than --seconds" \
+		"--rules --help --version" ;;
 	report | walk) echo "--out --help --version" ;;
 	serve) echo "--http --token-file --mysql --password-file --help --version" ;;
 	clean) echo "--all --help --version" ;;

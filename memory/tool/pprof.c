@@ -13,6 +13,7 @@
 
 /* Runs a writer on the profile, then writes its whole output to --out or standard output. */
 static int put(const char *command, const struct pfs_arguments *arguments, bool with_names,
+	       bool is_scaled,
 	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
 				struct pfs_message *message),
 	       const void *options)
@@ -23,7 +24,7 @@ static int put(const char *command, const struct pfs_arguments *arguments, bool 
 	int usage = pfs_choice_check(arguments);
 	if (usage != PFS_EXIT_FINE)
 		return usage;
-	struct pfs_heap *heap = pfs_heap_taken(arguments, with_names);
+	struct pfs_heap *heap = pfs_heap_taken(arguments, with_names, is_scaled);
 	if (heap == NULL)
 		return PFS_EXIT_REFUSED;
 	FILE *out = open_memstream(&text, &bytes);
@@ -59,7 +60,7 @@ static int run_pprof(const struct pfs_arguments *arguments)
 	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
 		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is binary: give --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
-	return put("pprof", arguments, with_names, write_document, &options);
+	return put("pprof", arguments, with_names, false, write_document, &options);
 }
 
 static const struct pfs_option pprof_options[] = {
@@ -90,20 +91,26 @@ const struct pfs_command pfs_command_pprof = {
 
 /* ---- flame ---- */
 
-static bool write_flame(const struct pfs_heap *heap, const void *options, FILE *out,
+/* With the rules that the option names, or those for the program. */
+static bool write_flame(const struct pfs_heap *heap, const void *arguments, FILE *out,
 			struct pfs_message *message)
 {
-	return pfs_flame_write(heap, options, out, message);
+	const struct pfs_arguments *of = arguments;
+	const char *end = of->out != NULL ? strrchr(of->out, '.') : NULL;
+	struct pfs_rules *rules = pfs_rules_open(of->rules, heap, message);
+	const struct pfs_flame_options options = {
+		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
+		.of_total = of->of_total,
+		.rules = rules,
+	};
+	bool fine = rules != NULL && pfs_flame_write(heap, &options, out, message);
+	pfs_rules_close(rules);
+	return fine;
 }
 
 static int run_flame(const struct pfs_arguments *arguments)
 {
-	const char *end = arguments->out != NULL ? strrchr(arguments->out, '.') : NULL;
-	const struct pfs_flame_options options = {
-		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
-		.of_total = arguments->of_total,
-	};
-	return put("flame", arguments, true, write_flame, &options);
+	return put("flame", arguments, true, true, write_flame, arguments);
 }
 
 static const struct pfs_option flame_options[] = {
@@ -111,6 +118,7 @@ static const struct pfs_option flame_options[] = {
 		     "FILE.svg, or FILE.html for a page with a table; else SVG to standard output"),
 	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
 	PFS_MEM_CHOICE,
+	PFS_MEM_RULES,
 	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "memory in use; the default"),
 	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
 	{ 0 }

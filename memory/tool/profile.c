@@ -146,7 +146,7 @@ static int show_holders(const struct pfs_arguments *arguments, const struct pfs_
 						     .by_name = arguments->by_name };
 	struct pfs_message message;
 	struct pfs_holders holders = { 0 };
-	struct pfs_heap *heap = pfs_heap_taken(arguments, true);
+	struct pfs_heap *heap = pfs_heap_taken(arguments, true, true);
 	if (heap == NULL)
 		return PFS_EXIT_REFUSED;
 	struct pfs_rules *rules = pfs_rules_open(arguments->rules, heap, &message);
@@ -220,9 +220,7 @@ static const struct pfs_option profile_options[] = {
 	PFS_MEM_CHOICE,
 	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
 	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
-	PFS_MEM_TEXT("rules", 0, "FILE", rules,
-		     "which frames to pass over, and what stacks are called; default: those for "
-		     "this program, if there are any"),
+	PFS_MEM_RULES,
 	PFS_MEM_SWITCH("by-name", 0, by_name, "add stacks up by the names that rules give them"),
 	{ .name = "count",
 	  .key = 'n',

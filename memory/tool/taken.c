@@ -140,15 +140,16 @@ static struct pfs_heap *take_twice(const struct pfs_arguments *arguments, bool w
 	return compared(take(arguments->words[0], NULL, with_names), base);
 }
 
-struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names)
+struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names,
+				bool is_scaled)
 {
-	const struct pfs_heap_choice choice = { .at_peak = arguments->at_peak,
+	const struct pfs_heap_choice choice = { .is_scaled = is_scaled && arguments->base == NULL,
+						.at_peak = arguments->at_peak,
 						.older_ns = arguments->older_ns,
 						.newer_ns = arguments->newer_ns };
-	bool has_choice = choice.at_peak || choice.older_ns != 0 || choice.newer_ns != 0;
 	if (arguments->seconds != 0)
 		return take_twice(arguments, with_names);
-	struct pfs_heap *heap = take(arguments->words[0], has_choice ? &choice : NULL, with_names);
+	struct pfs_heap *heap = take(arguments->words[0], &choice, with_names);
 	if (heap == NULL || arguments->base == NULL)
 		return heap;
 	return compared(heap, take(arguments->base, NULL, with_names));

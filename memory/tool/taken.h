@@ -18,13 +18,18 @@
 		{ .name = "seconds", .value = "N", .kind = PFS_OPTION_NUMBER,              \
 		  .help = "show what grew and shrank in the next N seconds",               \
 		  .place.number = &pfs_arguments.seconds, .low = 1, .high = 86400 }
+#define PFS_MEM_RULES                                                                      \
+	PFS_MEM_TEXT("rules", 0, "FILE", rules,                                            \
+		     "which frames to pass over, and what stacks are called; default: "    \
+		     "those for this program, if there are any")
 pfs_option_read pfs_take_age;
 
 /* Do these options go together? The exit status; a message was printed. */
 int pfs_choice_check(const struct pfs_arguments *arguments);
 
-/* The profile of the first word, compared with --base or with itself --seconds later. NULL: a
- * message was printed. */
-struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names);
+/* The profile of the first word, compared with --base or with itself --seconds later. is_scaled:
+ * if nothing is compared. NULL: a message was printed. */
+struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names,
+				bool is_scaled);
 
 #endif

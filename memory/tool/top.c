@@ -11,10 +11,10 @@
 
 #include "base/amount.h"
 #include "command.h"
-#include "parts.h"
 #include "profile/holders.h"
 #include "profile/symbols.h"
 #include "runtimes.h"
+#include "sql/parts.h"
 
 #define LINES_MOST 5u
 
@@ -154,7 +154,8 @@ static void put_lines(struct pfs_reader *reader)
 	struct pfs_symbols_report report;
 	struct pfs_holders holders = { 0 };
 	struct pfs_message message;
-	struct pfs_heap *heap = pfs_heap_of_box(reader, &message);
+	const struct pfs_heap_choice choice = { .is_scaled = true };
+	struct pfs_heap *heap = pfs_heap_of_box_chosen(reader, &choice, &message);
 	if (heap == NULL)
 		return; /* it has no profile */
 	pfs_heap_look_up(heap, true, &report);

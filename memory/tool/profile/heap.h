@@ -139,13 +139,16 @@ const char *pfs_heap_frame_name(const struct pfs_heap *heap, uint32_t location, 
 
 struct pfs_reader;
 
-/* Which of a box's samples. At most one of them, but both ages. */
+/* Which of a box's samples: the peak's, or those of some ages. Scaled: with the error of sampling
+ * taken out of each instrument's sum; not for what is compared, where errors of the same samples
+ * cancel out. */
 struct pfs_heap_choice {
+	bool is_scaled;
 	bool at_peak;                /* when they stood for the most bytes */
 	uint64_t older_ns, newer_ns; /* only those in use for longer, or not so long; 0: any */
 };
 
-/* Of a box. choice NULL: all that is in use. NULL: as message says. */
+/* Of a box. choice NULL: all that is in use, as sampled. NULL: as message says. */
 struct pfs_heap *pfs_heap_of_box_chosen(struct pfs_reader *reader,
 					const struct pfs_heap_choice *choice,
 					struct pfs_message *message);
@@ -158,7 +161,7 @@ static inline struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader,
  * names in front. path: for messages. */
 struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *path,
 				  struct pfs_message *message);
-/* Of a TARGET, which may also be a dump, unless samples are chosen. */
+/* Of a TARGET, which may also be a dump, unless its peak or ages are chosen. */
 struct pfs_heap *pfs_heap_open(const char *target, const struct pfs_heap_choice *choice,
 			       struct pfs_message *message);
 

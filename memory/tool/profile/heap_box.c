@@ -300,8 +300,9 @@ static bool make(struct making *making, struct pfs_message *message)
 	take_head(making);
 	find_now(making);
 	say_choice(making);
-	if (!making->choice.at_peak || profile->peak_is_now)
-		take_scales(making); /* what was exact at the peak is not known */
+	/* What was exact at the peak is not known. */
+	if (making->choice.is_scaled && (!making->choice.at_peak || profile->peak_is_now))
+		take_scales(making);
 	take_modules(making);
 	take_samples(making);
 	return pfs_heap_is_whole(heap, message);

@@ -68,7 +68,8 @@ struct pfs_heap *pfs_heap_open(const char *target, const struct pfs_heap_choice 
 		if (text == NULL && message->text[0] != '\0')
 			return NULL;
 	}
-	if (text != NULL && choice != NULL) {
+	if (text != NULL && choice != NULL &&
+	    (choice->at_peak || choice->older_ns != 0 || choice->newer_ns != 0)) {
 		free(text);
 		(void)pfs_refuse(message,
 				 "'%.150s' is a dump, without times and without its peak: give a "

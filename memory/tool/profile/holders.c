@@ -103,7 +103,8 @@ static void finish(struct pfs_holders *self, const struct pfs_heap *heap,
 		double base = options->of_total ? holder->base.total_bytes
 						: holder->base.live_bytes;
 		self->bytes += now;
-		holder->weight = !heap->has_base ? now : now > base ? now - base : base - now;
+		double by = now > base ? now - base : base - now;
+		holder->weight = !heap->has_base ? now : by > PFS_HEAP_NOISE ? by : 0;
 	}
 	qsort(self->holders, self->count, sizeof(*self->holders), heaviest_first);
 	while (self->count > 0 && self->holders[self->count - 1].weight <= 0)

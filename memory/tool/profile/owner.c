@@ -81,7 +81,8 @@ const char *pfs_owner_name(const struct pfs_heap *heap, const struct pfs_rules *
 		struct pfs_frame_of frame = { heap->frames[of->first + i], 0 };
 		for (; frame.line < lines_of(heap, frame.location); frame.line++) {
 			struct pfs_rule_frame is = pfs_rule_frame(heap, frame);
-			const char *name = pfs_rules_name(rules, &is);
+			const char *name = pfs_rules_skip(rules, &is) ? NULL
+								      : pfs_rules_name(rules, &is);
 			if (name != NULL)
 				return name;
 		}

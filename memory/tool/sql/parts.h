@@ -1,6 +1,7 @@
 /*
- * parts.h - everything that a program's memory consists of, as one list: what is counted by
- * instrument, what is mapped without malloc, and what else was resident at the last tick.
+ * parts.h - everything that a program's memory consists of, as one list and as the table
+ * memory_parts: what is counted by instrument, what is mapped without malloc, and what else was
+ * resident at the last tick.
  */
 #ifndef PFS_MEM_PARTS_H
 #define PFS_MEM_PARTS_H

@@ -10,7 +10,10 @@
 #include "parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "session.h"
 
 #define OTHERS 8u
 
@@ -131,3 +134,57 @@ void pfs_parts_drop(struct pfs_parts *self)
 {
 	free(self->parts);
 }
+
+/* ---- memory_parts ---- */
+
+/* One block, as a cursor frees it. */
+struct shown {
+	uint32_t count;
+	struct pfs_part parts[];
+};
+
+static uint64_t parts_limit(const struct pfs_cursor *cursor)
+{
+	struct pfs_cursor *self = (struct pfs_cursor *)cursor;
+	struct pfs_parts parts;
+	struct shown *shown = self->own;
+	if (shown != NULL)
+		return shown->count;
+	if (!pfs_parts_take(&parts, self->snapshot))
+		return 0;
+	shown = calloc(1, sizeof(*shown) + parts.count * sizeof(shown->parts[0]));
+	if (shown != NULL) {
+		shown->count = parts.count;
+		memcpy(shown->parts, parts.parts, parts.count * sizeof(shown->parts[0]));
+	}
+	self->own = shown;
+	pfs_parts_drop(&parts);
+	return shown != NULL ? shown->count : 0;
+}
+
+static void parts_value(struct pfs_cursor *cursor, int column, sqlite3_context *context)
+{
+	const struct pfs_part *part = &((const struct shown *)cursor->own)->parts[cursor->row];
+	bool is_heap = strcmp(part->kind, "heap") == 0;
+	bool has_count = is_heap || strcmp(part->kind, "mapped") == 0;
+	if (column < 2)
+		pfs_result_text(context, column == 0 ? part->kind : part->name);
+	else if (column == 2)
+		sqlite3_result_int64(context, part->bytes);
+	else if (column == 4 && has_count)
+		sqlite3_result_int64(context, part->count);
+	else if ((column == 3 || column == 5) && is_heap)
+		sqlite3_result_int64(context, column == 3 ? part->high_bytes : part->allocs);
+	else if (column == 6)
+		pfs_result_text(context, part->is_estimate ? "YES" : "NO");
+}
+
+/* clang-format off */
+const struct pfs_table pfs_sql_parts = {
+	.name = "memory_parts", .schema = "pfs",
+	.columns = "KIND VARCHAR(16) NOT NULL, NAME VARCHAR(128) NOT NULL, BYTES BIGINT NOT NULL, "
+		   "HIGH_BYTES BIGINT, BLOCKS BIGINT, ALLOCATIONS BIGINT, AT_MOST VARCHAR(3) NOT NULL",
+	.parts = PFS_SNAPSHOT_ROWS,
+	.row_limit = parts_limit, .value = parts_value
+};
+/* clang-format on */
