@@ -196,7 +196,14 @@ static void take_sample(struct making *making, const struct pfs_seen_sample *sam
 			.newest_ns = sample->taken_realtime_ns });
 }
 
-/* A sum of the samples at the peak: of each, the variance is at most its bytes by the interval. */
+/* The variance of blocks that all have the mean size. */
+static double variance_of(double objects, double bytes, double interval)
+{
+	double size = objects > 0 ? bytes / objects : 0;
+	double chance = -expm1(-size / interval);
+	return chance > 0 ? bytes * size * (1 - chance) / chance : 0;
+}
+
 static void take_peak(struct making *making, uint32_t index)
 {
 	const struct pfs_seen_context *context = &making->profile->contexts[index];
@@ -205,7 +212,8 @@ static void take_peak(struct making *making, uint32_t index)
 	struct pfs_heap_entry *entry = entry_of(making, index, 0);
 	entry->now.live_bytes += context->peak_bytes;
 	entry->now.live_objects += context->peak_objects;
-	entry->now.variance += context->peak_bytes * (double)making->profile->interval;
+	entry->now.variance += variance_of(context->peak_objects, context->peak_bytes,
+					   (double)making->profile->interval);
 }
 
 static void take_samples(struct making *making)

@@ -87,10 +87,23 @@ static bool read_file(struct pfs_rules *self, FILE *file, struct pfs_message *me
 	       pfs_refuse(message, "rules '%.150s': line %u %s", self->path, number, fault);
 }
 
-/* Shipped ones: in share/pfslab/rules beside the folder of this program, or in rules beside it. */
-static bool find_shipped(const char *program, char *path)
+static bool find_named(const char *own, const char *program, size_t length, char *path)
 {
 	static const char *const places[] = { "rules/", "../share/pfslab/rules/" };
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.*s.rules", own, places[i],
+			       (int)length, program);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Shipped ones: in share/pfslab/rules beside the folder of this program, or in rules beside it;
+ * for python3.11 those for python. */
+static bool find_shipped(const char *program, char *path)
+{
+	size_t length = strnlen(program, 200), plain = length;
 	char own[PATH_BYTES];
 	ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	own[got > 0 ? got : 0] = '\0';
@@ -98,12 +111,9 @@ static bool find_shipped(const char *program, char *path)
 	if (slash == NULL)
 		return false;
 	slash[1] = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.200s.rules", own, places[i], program);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
+	while (plain > 1 && strchr("0123456789.-", program[plain - 1]) != NULL)
+		plain--;
+	return find_named(own, program, length, path) || find_named(own, program, plain, path);
 }
 
 struct pfs_rules *pfs_rules_open(const char *path, const struct pfs_heap *heap,

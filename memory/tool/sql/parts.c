@@ -87,10 +87,14 @@ static void add_known(struct pfs_parts *self, const char *kind, const char *name
 static void take_others(struct pfs_parts *self, const struct pfs_box_own *own)
 {
 	uint64_t spare = own->cached + own->slab_free + own->dirty + own->metadata;
-	uint64_t shared = own->rss_shmem > own->box ? own->rss_shmem - own->box : 0;
+	/* The box is shared memory, or a mapped file if its folder is on a disk. */
+	bool is_shared = own->rss_shmem >= own->box;
+	uint64_t shared = is_shared ? own->rss_shmem - own->box : own->rss_shmem;
+	uint64_t files = is_shared || own->rss_file < own->box ? own->rss_file
+							       : own->rss_file - own->box;
 	add_known(self, "allocator", "free blocks and pages", spare);
 	add_known(self, "stacks", "stacks of threads", own->stacks);
-	add_known(self, "files", "programs, libraries, mapped files", own->rss_file);
+	add_known(self, "files", "programs, libraries, mapped files", files);
 	add_known(self, "files", "private pages of files: .data, .bss", own->files_changed);
 	add_known(self, "brk", "heap of brk, not used by malloc", own->brk);
 	add_known(self, "shared", "shared memory", shared);
