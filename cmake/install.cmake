@@ -115,6 +115,8 @@ if(PFS_MEMORY)
     PROGRAMS pfs-mem:memory/tool PRELOADED pfsmem pfsmalloc pfs_mem_sqlite)
   install(FILES memory/tool/service.conf RENAME pfs-mem.conf COMPONENT pfs-mem
     DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/examples/systemd)
+  install(DIRECTORY memory/tool/rules/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab/rules
+    COMPONENT pfs-mem FILES_MATCHING PATTERN "*.rules")
   # status.h is the kit's: memory.h has it in place of the line that includes it.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS include/pfslab/memory.h
     include/pfslab/status.h)

@@ -28,7 +28,8 @@ static struct parts parts_of(const struct pfs_box *self)
 		/* relaxed: one thread */
 		uint64_t bytes = (uint64_t)pfs_load_relaxed(&region->page_count) *
 				 region->page_bytes;
-		if (region->kind == PFS_BOX_LIMITS) /* has no pages; zeroes would be limits of 0 */
+		/* They have no pages; zeroes would be limits of 0. */
+		if (region->kind == PFS_BOX_LIMITS || region->kind == PFS_BOX_MAPPERS)
 			bytes = region->bytes;
 		parts.from[parts.count] = region->offset;
 		parts.bytes[parts.count++] = bytes;

@@ -140,6 +140,14 @@ struct pfs_box_own {
 	uint64_t brk;           /* the program's heap of brk, which the allocator does not use */
 };
 
+/* What the samples in use stand for, and when that was highest: profile.h. Any thread writes it. */
+struct pfs_box_peak {
+	_Atomic(uint64_t) sampled;     /* bytes, now */
+	_Atomic(uint64_t) bytes;       /* at the last mark */
+	_Atomic(uint64_t) realtime_ns; /* of the last mark; 0: none yet */
+	_Atomic(uint64_t) marks;       /* marks so far */
+};
+
 struct pfs_box_head {
 	char magic[8];
 	uint32_t version;
@@ -165,6 +173,7 @@ struct pfs_box_head {
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];
+	struct pfs_box_peak peak;
 	_Atomic(uint64_t) held; /* bytes at the end, plus 1, as keep.c found it; 0: not weighed */
 	char name[64];          /* what the program calls itself: the file name of its argv[0] */
 	char why[128];          /* PFS_BOX_UNCOUNTED: the reason */
@@ -353,13 +362,16 @@ struct pfs_box_module {
 };
 _Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
 
-/* What a library or the program maps itself without a file, as last measured. */
+/* What a library or the program maps itself without a file: ranges and mapped now, resident as last
+ * measured. */
 #define PFS_BOX_MAPPERS_MAX 64u
 struct pfs_box_mapper {
 	char name[PFS_BOX_NAME_BYTES]; /* memory/<library>/mmap; ended by 0 */
 	uint64_t ranges;
-	uint64_t mapped, resident; /* bytes */
-	uint64_t spare[5];
+	uint64_t mapped, resident;     /* bytes */
+	uint64_t measured_mapped;      /* mapped when resident was measured */
+	uint64_t measured_realtime_ns; /* 0: never */
+	uint64_t spare[3];
 };
 _Static_assert(sizeof(struct pfs_box_mapper) == 192, "whole lines");
 

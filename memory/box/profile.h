@@ -10,7 +10,8 @@
  * weighting the sums afterwards would be wrong for mixed sizes.
  *
  *	stack    the calling functions, interned: equal stacks share a record
- *	context  a stack, an instrument and one life of a thread, interned; sums of its samples
+ *	context  a stack, an instrument and one life of a thread, interned; sums of its samples, all
+ *	         since the start, those in use, and those in use at the peak
  *	sample   one block in use: its context, and the cell that counts it
  *
  * A sampled block's tag names its sample instead of a cell, and the sample names the cell: a free
@@ -20,6 +21,9 @@
  *
  * Each sample has its own interval: the fewer records are free, the longer the intervals of new
  * samples are, so that the samples of a program of any size fit.
+ *
+ * The peak is when the samples in use stood for the most bytes (head.peak). memory/profile/peak.h
+ * says how it is kept.
  *
  * Stacks and contexts stay until the program ends; those that do not fit are counted as lost. All
  * are read by the optimistic protocol (layout.h).
@@ -57,8 +61,19 @@ struct pfs_box_context {
 	char thread_name[16]; /* ended by 0, as the next two; cut */
 	char user_name[32];
 	char host_name[32];
+	/* Of its samples in use, weighted; by any thread. */
+	_Atomic(uint64_t) live_bytes;
+	_Atomic(uint64_t) live_objects_256ths;
+	/* The mark << PFS_SAVED_BITS | the value that the sum above had at that mark. Another mark
+	 * than the last: the sum has not changed since. */
+	_Atomic(uint64_t) peak_bytes;
+	_Atomic(uint64_t) peak_objects_256ths;
+	uint64_t more[4];
 };
-_Static_assert(sizeof(struct pfs_box_context) == 128, "whole lines");
+_Static_assert(sizeof(struct pfs_box_context) == 192, "whole lines");
+#define PFS_SAVED_BITS 48u
+#define PFS_SAVED_MOST ((UINT64_C(1) << PFS_SAVED_BITS) - 1)
+#define PFS_MARK_MOST UINT64_C(0xFFFF) /* of head.peak.marks, modulo 1 more */
 
 struct pfs_box_sample {
 	uint64_t bytes;             /* asked for */
@@ -67,7 +82,8 @@ struct pfs_box_sample {
 	uint64_t address;
 	uint32_t context; /* reference; 0: it found no record */
 	uint32_t cell;    /* reference */
-	char spare[offsetof(struct pfs_cell, owner) - 5 * sizeof(uint64_t)];
+	uint64_t weight_bytes, weight_objects_256ths; /* that it stands for */
+	char spare[offsetof(struct pfs_cell, owner) - 7 * sizeof(uint64_t)];
 	_Atomic(uint32_t) owner; /* 0, always */
 	uint32_t level;          /* PFS_CELL_IS_SAMPLE */
 	uint32_t reference;      /* its own */

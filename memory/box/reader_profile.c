@@ -16,6 +16,7 @@
 
 struct profile_taking {
 	const struct pfs_reader *reader;
+	uint64_t marks; /* of the peak, when the reading began */
 	struct pfs_seen_profile *profile;
 	uint64_t damaged;
 	struct pfs_message damage;
@@ -66,6 +67,16 @@ static bool take_sample(void *taking, uint64_t number, uint32_t word, const void
 	return true;
 }
 
+/* A sum at the peak: saved at that mark or a later one, else unchanged since then. */
+static double at_peak(const struct profile_taking *take, uint64_t saved, uint64_t now)
+{
+	uint64_t mark = saved >> PFS_SAVED_BITS;
+	uint64_t ahead = (mark - take->marks) & PFS_MARK_MOST;
+	bool is_saved = ahead <= PFS_MARK_MOST / 2 && !take->profile->peak_is_now;
+	uint64_t value = is_saved ? saved & PFS_SAVED_MOST : now;
+	return (int64_t)value > 0 ? (double)value : 0;
+}
+
 static bool take_context(void *taking, uint64_t number, uint32_t word, const void *from, void *to)
 {
 	struct profile_taking *take = taking;
@@ -84,6 +95,12 @@ static bool take_context(void *taking, uint64_t number, uint32_t word, const voi
 	uint64_t objects = pfs_load_relaxed(&copy->objects_256ths); /* relaxed: likewise */
 	seen->objects = (double)objects / 256;
 	seen->bytes = (double)pfs_load_relaxed(&copy->bytes); /* relaxed: likewise */
+	seen->peak_bytes = at_peak(take, pfs_load_relaxed(&copy->peak_bytes), /* relaxed: likewise */
+				   pfs_load_relaxed(&copy->live_bytes)); /* relaxed: likewise */
+	seen->peak_objects =
+		at_peak(take, pfs_load_relaxed(&copy->peak_objects_256ths), /* relaxed: likewise */
+			pfs_load_relaxed(&copy->live_objects_256ths)) / /* relaxed: likewise */
+		256;
 	bool ended = take_text(seen->thread_name, record->thread_name, sizeof(seen->thread_name));
 	ended &= take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
 	ended &= take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
@@ -156,6 +173,18 @@ static void resolve(struct profile_taking *take, const struct pfs_records *stack
 
 /* ---- all of it ---- */
 
+static void read_peak(struct profile_taking *take, struct pfs_box_peak *peak)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	take->marks = pfs_load_acquire(&peak->marks) & PFS_MARK_MOST; /* [PK2] acquire */
+	uint64_t bytes = pfs_load_relaxed(&peak->bytes);     /* relaxed: [PK2] brought it */
+	uint64_t sampled = pfs_load_relaxed(&peak->sampled); /* relaxed: a sum */
+	/* relaxed: [PK2] brought it */
+	profile->peak_realtime_ns = pfs_load_relaxed(&peak->realtime_ns);
+	profile->peak_is_now = sampled >= bytes;
+	profile->peak_bytes = (double)(profile->peak_is_now ? sampled : bytes);
+}
+
 static void read_switches(struct profile_taking *take)
 {
 	struct pfs_seen_profile *profile = take->profile;
@@ -170,6 +199,7 @@ static void read_switches(struct profile_taking *take)
 			     (pfs_load_relaxed(&control->profile_off) & 1) == 0;
 	lg = lg >= 1 && lg <= 62 ? lg : started;
 	profile->interval = profile->is_there ? UINT64_C(1) << (lg & 63) : 0;
+	read_peak(take, &head->peak);
 }
 
 static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
@@ -190,7 +220,7 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 	profile->stack_count = stacks.count;
 	if (!fine)
 		(void)pfs_refuse(message, "no memory to read '%.150s'", reader->info.path);
-	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES,
+	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS,
 							      message)) != NULL;
 	if (fine) {
 		resolve(take, &stacks, &contexts);

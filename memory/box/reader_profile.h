@@ -23,6 +23,7 @@ struct pfs_seen_context {
 	uint64_t samples;      /* since the start */
 	uint64_t unwound;      /* of these: their stacks were unwound, and not walked */
 	double objects, bytes; /* that the samples stand for; since the start */
+	double peak_objects, peak_bytes; /* of those in use at the peak */
 	char thread_name[16];
 	char user_name[32];
 	char host_name[32];
@@ -44,6 +45,9 @@ struct pfs_seen_profile {
 	struct pfs_seen_context *contexts;
 	struct pfs_seen_sample *samples;
 	uint32_t stack_count, context_count, sample_count;
+	uint64_t peak_realtime_ns; /* when the samples in use stood for the most bytes; 0: never */
+	double peak_bytes;         /* that they stood for */
+	bool peak_is_now;
 	uint64_t missed; /* records that changed each time they were read */
 };
 

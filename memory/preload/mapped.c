@@ -44,10 +44,23 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(uintptr_t) owner; /* of lock: the thread's &mark; 0: none */
 static _Thread_local char mark __attribute__((tls_model("initial-exec")));
 static struct pfs_range known[RANGES_MAX] PFS_SELDOM;
-static struct pfs_ranges ranges = { .range = known, .max = RANGES_MAX }; /* lock */
+static struct pfs_range_sum sums[PFS_WHOSE_MAPPER + PFS_BOX_MAPPERS_MAX] PFS_SELDOM; /* lock */
+static struct pfs_ranges ranges = { .range = known,
+				    .sums = sums,
+				    .max = RANGES_MAX }; /* lock */
 static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };    /* lock */
 static uint32_t mapper_count = 1;                                        /* lock */
 static uint32_t stack_count; /* lock; calls of pfs_mapped_stack */
+static struct pfs_box_mapper now[PFS_BOX_MAPPERS_MAX] PFS_SELDOM; /* lock; as shown in the box */
+static struct pfs_box_mapper *shown;                              /* lock; NULL: nowhere */
+static uint32_t shown_pid;                                        /* lock; the box's process */
+
+static void name_mapper(char *text, uint32_t number)
+{
+	const char *name = number == OTHER ? "other" : mappers[number].name;
+	(void)snprintf(text, PFS_BOX_NAME_BYTES, "memory/%.79s/mmap",
+		       name[0] != '\0' ? name : pfs_program.file);
+}
 
 /* ---- the lock ---- */
 
@@ -70,9 +83,27 @@ static struct held hold(void)
 	return held;
 }
 
+/* Writes what has changed to the box, unless this is a child without one. */
+static void show(void)
+{
+	for (uint32_t i = 0; shown != NULL && i < mapper_count; i++) {
+		const struct pfs_range_sum *sum = &sums[PFS_WHOSE_MAPPER + i];
+		if (now[i].name[0] != '\0' && now[i].ranges == sum->ranges &&
+		    now[i].mapped == sum->bytes)
+			continue;
+		if ((uint32_t)syscall(SYS_getpid) != shown_pid)
+			return;
+		name_mapper(now[i].name, i);
+		now[i].ranges = sum->ranges;
+		now[i].mapped = sum->bytes;
+		pfs_bytes_store(&shown[i], &now[i], sizeof(now[i]));
+	}
+}
+
 static void let_go(const struct held *held)
 {
 	if (!held->is_nested) {
+		show();
 		pfs_store_release(&owner, 0); /* [PL5] release, pairs with [PL6] */
 		(void)pthread_mutex_unlock(&lock);
 	}
@@ -99,6 +130,7 @@ static void in_child(void)
 {
 	struct held held = forking;
 	held.is_nested = true;
+	shown = NULL;
 	pfs_store_release(&owner, 0); /* [PL5] release, pairs with [PL6] */
 	(void)pthread_mutex_init(&lock, NULL);
 	let_go(&held);
@@ -309,24 +341,39 @@ void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks)
 	let_go(&held);
 }
 
-uint32_t pfs_mapped_sums(struct pfs_box_mapper *sums, uint64_t *lost)
+uint32_t pfs_mapped_sums(struct pfs_box_mapper *copy, uint64_t *lost)
 {
 	struct held held = hold();
 	uint32_t count = mapper_count;
-	memset(sums, 0, PFS_BOX_MAPPERS_MAX * sizeof(*sums));
+	memset(copy, 0, PFS_BOX_MAPPERS_MAX * sizeof(*copy));
 	for (uint32_t i = 0; i < count; i++) {
-		const char *name = i == OTHER ? "other" : mappers[i].name;
-		(void)snprintf(sums[i].name, sizeof(sums[i].name), "memory/%s/mmap",
-			       name[0] != '\0' ? name : pfs_program.file);
-	}
-	for (uint32_t i = 0; i < ranges.count; i++) {
-		const struct pfs_range *range = &ranges.range[i];
-		if (range->whose < PFS_WHOSE_MAPPER)
-			continue;
-		sums[range->whose - PFS_WHOSE_MAPPER].ranges++;
-		sums[range->whose - PFS_WHOSE_MAPPER].mapped += range->end - range->begin;
+		name_mapper(copy[i].name, i);
+		copy[i].ranges = sums[PFS_WHOSE_MAPPER + i].ranges;
+		copy[i].mapped = sums[PFS_WHOSE_MAPPER + i].bytes;
 	}
 	*lost = ranges.lost;
 	let_go(&held);
 	return count;
+}
+
+void pfs_mapped_show(struct pfs_box_mapper *box)
+{
+	struct held held = hold();
+	memset(now, 0, sizeof(now));
+	shown = box;
+	shown_pid = (uint32_t)syscall(SYS_getpid);
+	let_go(&held);
+}
+
+void pfs_mapped_measured(const struct pfs_box_mapper *mappers_then, uint32_t count,
+			 uint64_t realtime_ns)
+{
+	struct held held = hold();
+	for (uint32_t i = 0; shown != NULL && i < count; i++) {
+		now[i].resident = mappers_then[i].resident;
+		now[i].measured_mapped = mappers_then[i].mapped;
+		now[i].measured_realtime_ns = realtime_ns;
+		now[i].name[0] = '\0'; /* so that it is written */
+	}
+	let_go(&held);
 }

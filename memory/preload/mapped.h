@@ -34,6 +34,15 @@ void pfs_mapped_gone(uintptr_t begin, uintptr_t end, uint32_t stacks);
 /* Copies name, ranges and mapped bytes of all mappers, and the lost ranges. Returns how many. */
 uint32_t pfs_mapped_sums(struct pfs_box_mapper *mappers, uint64_t *lost);
 
+/* Keeps the mappers' ranges and mapped bytes in the box from now on, with each mapping that comes
+ * or goes: a program that sleeps, or is killed before a tick, has them as well. shown: the box's
+ * array, which has memory; NULL, and in a forked child until it is called again: no longer. */
+void pfs_mapped_show(struct pfs_box_mapper *shown);
+
+/* Stores the resident bytes of a measurement that began with pfs_mapped_sums. */
+void pfs_mapped_measured(const struct pfs_box_mapper *mappers, uint32_t count,
+			 uint64_t realtime_ns);
+
 /* Is the address inside the library itself? */
 bool pfs_mapped_is_library(uintptr_t address);
 

@@ -188,16 +188,6 @@ static void look_at(const struct pfs_area *area, void *unused)
 
 /* ---- a measurement ---- */
 
-static void write_mappers(uint32_t count)
-{
-	struct pfs_box *box = &pfs_program.books->box;
-	struct pfs_box_region *region = pfs_box_region_of(box, PFS_BOX_MAPPERS);
-	size_t bytes = count * sizeof(struct pfs_box_mapper);
-	if (region != NULL && bytes <= region->bytes &&
-	    pfs_box_populate(box, region->offset, bytes))
-		pfs_bytes_store(box->base + region->offset, look.mappers, bytes);
-}
-
 /* False: not all areas could be read. */
 static bool look_once(void)
 {
@@ -227,7 +217,7 @@ static void write_look(void)
 {
 	/* relaxed: a count */
 	pfs_store_relaxed(&pfs_program.books->box.head->lost[PFS_LOST_MAPPED], look.lost);
-	write_mappers(look.mapper_count);
+	pfs_mapped_measured(look.mappers, look.mapper_count, look.own.measured_realtime_ns);
 	pfs_bytes_store(&found, &look.own, sizeof(found));
 }
 

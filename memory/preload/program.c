@@ -207,6 +207,14 @@ static char *cells_of(struct pfs_books *books)
 extern void _IO_list_lock(void) __attribute__((weak));
 extern void _IO_list_unlock(void) __attribute__((weak));
 
+static void show_mappers(void)
+{
+	struct pfs_box *box = &pfs_program.books->box;
+	struct pfs_box_region *region = pfs_box_region_of(box, PFS_BOX_MAPPERS);
+	if (region != NULL && pfs_box_populate(box, region->offset, region->bytes))
+		pfs_mapped_show((struct pfs_box_mapper *)(void *)(box->base + region->offset));
+}
+
 static void prepare(void)
 {
 	pfs_child_prepare();
@@ -228,6 +236,7 @@ static void in_child(void)
 	pfs_pools_unlock();
 	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
+	show_mappers();
 	pfs_ticker_child();
 	pfs_child_in_child();
 }
@@ -271,6 +280,7 @@ static void start(void)
 	}
 	pfs_counting.cells = cells;
 	read_limits();
+	show_mappers();
 	pfs_sites_start();
 	(void)at_quick_exit(pfs_program_leave); /* registered first, so it runs last */
 	owner_pid = (uint32_t)getpid();

@@ -15,12 +15,23 @@ uint32_t pfs_ranges_find(const struct pfs_ranges *self, uintptr_t address)
 	return low;
 }
 
+static void count_sums(struct pfs_ranges *self, const struct pfs_range *ranges, uint32_t count,
+		       uint64_t sign)
+{
+	for (uint32_t i = 0; self->sums != NULL && i < count; i++) {
+		self->sums[ranges[i].whose].ranges += sign;
+		self->sums[ranges[i].whose].bytes += sign * (ranges[i].end - ranges[i].begin);
+	}
+}
+
 /* Replaces `gone` ranges from `first` on by `come` others; false: no room. */
 static bool replace(struct pfs_ranges *self, uint32_t first, uint32_t gone,
 		    const struct pfs_range *others, uint32_t come)
 {
 	if (self->count - gone + come > self->max)
 		return false;
+	count_sums(self, &self->range[first], gone, UINT64_MAX);
+	count_sums(self, others, come, 1);
 	memmove(&self->range[first + come], &self->range[first + gone],
 		(self->count - first - gone) * sizeof(*self->range));
 	for (uint32_t i = 0; i < come; i++)

@@ -1,6 +1,6 @@
 /*
- * ranges.h - a bounded, sorted table of disjoint address ranges, each with an owner. Adjacent
- * ranges of the same owner are merged.
+ * ranges.h - a bounded, sorted table of disjoint address ranges, each with an owner; it can
+ * keep each owner's sums. Adjacent ranges of the same owner are merged.
  */
 #ifndef PFS_PRELOAD_RANGES_H
 #define PFS_PRELOAD_RANGES_H
@@ -13,8 +13,13 @@ struct pfs_range {
 	uint32_t whose;
 };
 
+struct pfs_range_sum {
+	uint64_t ranges, bytes;
+};
+
 struct pfs_ranges {
-	struct pfs_range *range; /* [max] */
+	struct pfs_range *range;    /* [max] */
+	struct pfs_range_sum *sums; /* by owner; NULL: none are kept */
 	uint32_t count, max;
 	uint64_t lost; /* ranges that did not fit, in whole or in part */
 };

@@ -1,6 +1,4 @@
-/*
- * profile.c - takes samples and gives them back.
- */
+/* profile.c - takes samples and gives them back. */
 #define _GNU_SOURCE
 #include "profile.h"
 
@@ -13,6 +11,7 @@
 #include "contexts.h"
 #include "draw.h"
 #include "gaps.h"
+#include "peak.h"
 
 #define USED_STEPS 4096u /* a thread counts this part of all records at once */
 
@@ -119,9 +118,8 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 }
 
 /* Add the blocks and bytes that a sample stands for. */
-static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t bytes, uint32_t lg)
+static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t bytes, double chance)
 {
-	double chance = pfs_draw_chance(bytes, UINT64_C(1) << lg);
 	bool is_own = context->thread_id != 0;
 	add_to(&context->samples, 1, is_own);
 	add_to(&context->objects_256ths, pfs_draw_round(random, 256 / chance), is_own);
@@ -171,17 +169,21 @@ static void write_sample(struct pfs_search *self, struct pfs_memory_thread *thre
 {
 	struct pfs_thread *handle = pfs_profile_handle(self->own, PFS_SHELF_SAMPLES);
 	struct pfs_known_context *known = pfs_search_context(self, thread, block->cell->instrument);
+	const double chance = pfs_draw_chance(block->bytes, UINT64_C(1) << block->lg);
 	/* What a record is not written with is always 0. */
 	struct pfs_box_sample *sample = claim.record;
 	const struct {
 		uint64_t bytes, interval, taken_realtime_ns, address;
 		uint32_t context, cell;
+		uint64_t weight_bytes, weight_objects_256ths;
 	} front = { block->bytes,
 		    UINT64_C(1) << block->lg,
 		    pfs_now_ns(CLOCK_REALTIME_COARSE),
 		    (uintptr_t)block->address,
 		    known->reference,
-		    block->cell->reference };
+		    block->cell->reference,
+		    (uint64_t)((double)block->bytes / chance + 0.5),
+		    (uint64_t)(256 / chance + 0.5) };
 	const uint32_t back[6] = {
 		0, PFS_CELL_IS_SAMPLE, (uint32_t)pfs_index(handle, claim.record) + 1, 0, 0, 0
 	};
@@ -194,7 +196,9 @@ static void write_sample(struct pfs_search *self, struct pfs_memory_thread *thre
 	pfs_publish(handle, claim);
 	if (known->record == NULL)
 		return;
-	weigh(known->record, &thread->random, block->bytes, block->lg);
+	weigh(known->record, &thread->random, block->bytes, chance);
+	pfs_peak_add(self->profile->books->box.head, known->record, front.weight_bytes,
+		     front.weight_objects_256ths);
 	if (!self->stack->is_walked)
 		(void)pfs_fetch_add_relaxed(&known->record->unwound, 1); /* relaxed: a count */
 }
@@ -227,8 +231,7 @@ struct pfs_box_sample *pfs_sample_take(struct pfs_memory_thread *thread,
 	struct pfs_claim claim = pfs_allocate(pfs_profile_handle(own, PFS_SHELF_SAMPLES));
 	if (claim.record != NULL) {
 		struct pfs_search search = { .profile = self, .own = own, .stack = &own->stack };
-		/* relaxed: this thread, or the one that created it, knows of a file closed before.
-		 */
+		/* relaxed: this thread or its creator knows of a file closed before. */
 		search.epoch = pfs_load_relaxed(&self->modules.epoch);
 		forget_stacks(self, search.epoch);
 		count_own_used(self, own, 1);
@@ -247,6 +250,10 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 	struct pfs_profile *self = books->profile;
 	struct pfs_cell *cell = pfs_profile_record(books, PFS_SHELF_CELLS, sample->cell);
 	pfs_gate_enter(&self->gate);
+	if (sample->context != 0)
+		pfs_peak_remove(books->box.head,
+				pfs_profile_record(books, PFS_SHELF_CONTEXTS, sample->context),
+				sample->weight_bytes, sample->weight_objects_256ths);
 	if (thread != NULL && thread->profile != NULL) {
 		count_own_used(self, thread->profile, -1);
 		pfs_free(pfs_profile_handle(thread->profile, PFS_SHELF_SAMPLES), sample);

@@ -27,7 +27,9 @@ struct pfs_arguments {
 	bool once, all;
 	const char *mysql, *password_file, *out;
 	const char *document, *base, *lg_prof_sample;
-	bool symbolized, of_total;
+	bool symbolized, of_total, at_peak, by_name;
+	uint64_t older_ns, newer_ns, seconds;
+	const char *rules;
 	const char *http, *token_file;
 	bool allow_changes, allow_remote;
 	uint64_t idle_s;

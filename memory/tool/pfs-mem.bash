@@ -5,6 +5,7 @@ _pfs_mem_values() {
 	case "$1 $2" in
 	"run --by") echo "library site" ;;
 	"run --arenas") echo "pool" ;;
+	"run --for") echo "python php glib node java" ;;
 	"run --rule") echo "exact freer global" ;;
 	"top --by") echo "instrument thread account user host" ;;
 	"pprof --format") echo "text heap_v2 proto collapsed" ;;
@@ -16,12 +17,15 @@ _pfs_mem_values() {
 _pfs_mem_options() {
 	case $1 in
 	run) echo "--keep --keep-dead --by --arenas --rule --tick-ms --instruments --threads --no-profile" \
-		"--lg-prof-sample --dir --limit --help --version" ;;
+		"--lg-prof-sample --for --dir --limit --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
-	profile) echo "--lg-prof-sample --help --version" ;;
-	pprof) echo "--format --symbolized --base --live --total --out --help --version" ;;
-	flame) echo "--out --base --live --total --help --version" ;;
+	profile) echo "--lg-prof-sample --base --total --at-peak --older-than --newer-than --seconds" \
+		"--rules --by-name --count --format --help --version" ;;
+	pprof) echo "--format --symbolized --base --live --total --at-peak --older-than --newer-than --seconds" \
+		"--out --help --version" ;;
+	flame) echo "--out --base --live --total --at-peak --older-than --newer-than --seconds" \
+		"--rules --help --version" ;;
 	report | walk) echo "--out --help --version" ;;
 	serve) echo "--http --token-file --mysql --password-file --allow-changes --allow-remote" \
 		"--idle-seconds --help --version" ;;

@@ -9,77 +9,11 @@
 #include "command.h"
 #include "profile/flame.h"
 #include "profile/formats.h"
-#include "profile/symbols.h"
-
-static void say_what_is_missing(const struct pfs_heap *heap, const char *target)
-{
-	if (heap->lost_samples != 0)
-		(void)pfs_complain(
-			0,
-			"%.200s: %llu samples, of %llu bytes since the start, did not fit "
-			"into the box: they are not in the profile",
-			target, (unsigned long long)heap->lost_samples,
-			(unsigned long long)heap->lost_bytes);
-	if (heap->lost_stacks != 0 || heap->lost_contexts != 0)
-		(void)pfs_complain(0,
-				   "%.200s: %llu samples have no stack, and %llu no owner: the box "
-				   "had no room for these",
-				   target, (unsigned long long)heap->lost_stacks,
-				   (unsigned long long)heap->lost_contexts);
-}
-
-/* With names if they are wanted; a dump then loses the allocator's own frames. */
-static struct pfs_heap *take(const char *target, bool with_names)
-{
-	struct pfs_message message;
-	struct pfs_symbols_report report;
-	struct pfs_heap *heap = pfs_heap_open(target, &message);
-	if (heap == NULL) {
-		(void)pfs_complain_of(&message);
-		return NULL;
-	}
-	if (heap->died[0] != '\0')
-		(void)pfs_complain(0, "%s %s", pfs_heap_path_end(heap->program), heap->died);
-	say_what_is_missing(heap, target);
-	pfs_heap_look_up(heap, with_names, &report);
-	if (with_names && report.files_refused != 0)
-		(void)pfs_complain(0, "%u files give no symbols; the first: %s",
-				   report.files_refused, report.why.text);
-	if (with_names && heap->is_dump) {
-		struct pfs_heap *whole = heap;
-		heap = pfs_heap_without_allocator(whole);
-		pfs_heap_free(whole);
-	}
-	if (heap == NULL || !pfs_heap_is_whole(heap, &message)) {
-		(void)pfs_complain(0, "no memory for the profile of '%.200s'", target);
-		pfs_heap_free(heap);
-		return NULL;
-	}
-	return heap;
-}
-
-/* The profile, compared with --base if that was given. */
-static struct pfs_heap *take_both(const struct pfs_arguments *arguments, bool with_names)
-{
-	struct pfs_heap *heap = take(arguments->words[0], with_names), *base;
-	struct pfs_message message;
-	if (heap == NULL || arguments->base == NULL)
-		return heap;
-	base = take(arguments->base, with_names);
-	if (base != NULL)
-		pfs_heap_compare(heap, base);
-	if (base == NULL || !pfs_heap_is_whole(heap, &message)) {
-		if (base != NULL)
-			(void)pfs_complain_of(&message);
-		pfs_heap_free(heap);
-		heap = NULL;
-	}
-	pfs_heap_free(base);
-	return heap;
-}
+#include "taken.h"
 
 /* Runs a writer on the profile, then writes its whole output to --out or standard output. */
 static int put(const char *command, const struct pfs_arguments *arguments, bool with_names,
+	       bool is_scaled,
 	       bool (*write_to)(const struct pfs_heap *heap, const void *options, FILE *out,
 				struct pfs_message *message),
 	       const void *options)
@@ -87,7 +21,10 @@ static int put(const char *command, const struct pfs_arguments *arguments, bool 
 	struct pfs_message message = { "no memory for the output" };
 	char *text = NULL;
 	size_t bytes = 0;
-	struct pfs_heap *heap = take_both(arguments, with_names);
+	int usage = pfs_choice_check(arguments);
+	if (usage != PFS_EXIT_FINE)
+		return usage;
+	struct pfs_heap *heap = pfs_heap_taken(arguments, with_names, is_scaled);
 	if (heap == NULL)
 		return PFS_EXIT_REFUSED;
 	FILE *out = open_memstream(&text, &bytes);
@@ -123,7 +60,7 @@ static int run_pprof(const struct pfs_arguments *arguments)
 	if (options.kind == PFS_DOCUMENT_PROTO && isatty(STDOUT_FILENO) && arguments->out == NULL)
 		return pfs_complain(PFS_EXIT_USAGE, "pprof: proto is binary: give --out FILE");
 	bool with_names = options.with_names || options.kind == PFS_DOCUMENT_COLLAPSED;
-	return put("pprof", arguments, with_names, write_document, &options);
+	return put("pprof", arguments, with_names, false, write_document, &options);
 }
 
 static const struct pfs_option pprof_options[] = {
@@ -133,6 +70,7 @@ static const struct pfs_option pprof_options[] = {
 		       "with all symbols, so that readers do not need the program's files"),
 	PFS_MEM_TEXT("base", 0, "TARGET", base,
 		     "subtract this box or dump; for proto and collapsed"),
+	PFS_MEM_CHOICE,
 	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "show memory in use first; the default"),
 	PFS_MEM_SWITCH("total", 0, of_total, "show all allocations since the start first"),
 	PFS_MEM_TEXT("out", 'o', "FILE", out, "write to FILE; default standard output"),
@@ -153,26 +91,34 @@ const struct pfs_command pfs_command_pprof = {
 
 /* ---- flame ---- */
 
-static bool write_flame(const struct pfs_heap *heap, const void *options, FILE *out,
+/* With the rules that the option names, or those for the program. */
+static bool write_flame(const struct pfs_heap *heap, const void *arguments, FILE *out,
 			struct pfs_message *message)
 {
-	return pfs_flame_write(heap, options, out, message);
+	const struct pfs_arguments *of = arguments;
+	const char *end = of->out != NULL ? strrchr(of->out, '.') : NULL;
+	struct pfs_rules *rules = pfs_rules_open(of->rules, heap, message);
+	const struct pfs_flame_options options = {
+		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
+		.of_total = of->of_total,
+		.rules = rules,
+	};
+	bool fine = rules != NULL && pfs_flame_write(heap, &options, out, message);
+	pfs_rules_close(rules);
+	return fine;
 }
 
 static int run_flame(const struct pfs_arguments *arguments)
 {
-	const char *end = arguments->out != NULL ? strrchr(arguments->out, '.') : NULL;
-	const struct pfs_flame_options options = {
-		.as_page = end != NULL && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0),
-		.of_total = arguments->of_total,
-	};
-	return put("flame", arguments, true, write_flame, &options);
+	return put("flame", arguments, true, true, write_flame, arguments);
 }
 
 static const struct pfs_option flame_options[] = {
 	PFS_MEM_TEXT("out", 'o', "FILE", out,
 		     "FILE.svg, or FILE.html for a page with a table; else SVG to standard output"),
 	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
+	PFS_MEM_CHOICE,
+	PFS_MEM_RULES,
 	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "memory in use; the default"),
 	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
 	{ 0 }
@@ -183,7 +129,7 @@ const struct pfs_command pfs_command_flame = {
 	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
 	.options = flame_options,
 	.doc = "write the heap profile as a flame graph in one file\vTARGET may also be a dump: "
-	       "heap_v2 of jemalloc, or gperftools' text. A click zooms into a frame; Escape zooms "
-	       "out.",
+	       "heap_v2 of jemalloc, or gperftools' text. A click or Enter zooms into a frame, Escape "
+	       "out; arrows move between frames, / searches.",
 };
 /* clang-format on */

@@ -39,8 +39,11 @@ static char *make(const struct pfs_arguments *arguments, size_t *bytes)
 	struct pfs_message message;
 	char *text = NULL;
 	struct pfs_report *report = pfs_report_take(target, &message);
-	if (report == NULL) {
+	bool is_whole = report != NULL && (ends_in(arguments->out, ".svg") ||
+					   pfs_report_take_lines(report, &message));
+	if (!is_whole) {
 		(void)pfs_complain_of(&message);
+		pfs_report_free(report);
 		return NULL;
 	}
 	FILE *to = open_memstream(&text, bytes);

@@ -18,6 +18,7 @@
 #include "memory/box/reader.h"
 
 #include "command.h"
+#include "runtimes.h"
 
 #define LIBRARY "libpfsmem.so"
 #define PATH_BYTES 4096u
@@ -189,6 +190,7 @@ static const struct option_of_run options[] = {
 	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
 	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL,
 	  "one sample per 2^N bytes; default 19" },
+	{ "for", "", "RUNTIME", NULL, NULL, pfs_runtimes_help },
 	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
 	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL,
 	  "SCOPE=SIZE[,...]: an allocation beyond SIZE fails (ENOMEM); SCOPE: program, thread, "
@@ -237,6 +239,8 @@ static enum pfs_status take_option(void *context, const struct pfs_option *optio
 	(void)context;
 	if (strcmp(own->name, "limit") == 0)
 		return take_limits(option->name, own->variable, text, message);
+	if (strcmp(own->name, "for") == 0)
+		return pfs_runtime_set(text, message) ? PFS_OK : PFS_BAD_CONFIG;
 	if (own->values != NULL && !is_one_of(own->values, text))
 		return pfs_read_choice(option->name, text, own->values, message);
 	if (own->values == NULL && own->shape != NULL && strcmp(own->shape, "N") == 0 &&

@@ -11,7 +11,7 @@ struct value {
 	char *text; /* NULL: a number, or no value */
 	int64_t number;
 	double real;
-	bool is_real, is_null, is_bound;
+	bool is_real, is_null, is_blank, is_bound;
 };
 
 struct pfs_sheet {
@@ -70,6 +70,12 @@ void pfs_sheet_bound(struct pfs_sheet *self, int64_t number, bool is_exact)
 	value->is_bound = !is_exact;
 }
 
+void pfs_sheet_blank(struct pfs_sheet *self)
+{
+	struct value *value = add(self);
+	value->is_null = value->is_blank = true;
+}
+
 void pfs_sheet_real(struct pfs_sheet *self, double number)
 {
 	struct value *value = add(self);
@@ -92,9 +98,11 @@ static const char *text_of(const struct value *value, char buffer[24])
 	return buffer;
 }
 
-/* As text_of, with the mark of a bound. */
+/* As text_of, with the mark of a bound, and nothing for a blank. */
 static const char *shown_of(const struct value *value, char buffer[32])
 {
+	if (value->is_blank)
+		return "";
 	if (!value->is_bound)
 		return text_of(value, buffer);
 	(void)snprintf(buffer, 32, "≤ %" PRId64, value->number);

@@ -26,6 +26,8 @@ void pfs_sheet_text(struct pfs_sheet *self, const char *text);
 void pfs_sheet_number(struct pfs_sheet *self, int64_t number);
 /* Text marks it by "≤ " if it is no more than an upper bound. */
 void pfs_sheet_bound(struct pfs_sheet *self, int64_t number, bool is_exact);
+/* No value: nothing in a text, SQL's NULL elsewhere. */
+void pfs_sheet_blank(struct pfs_sheet *self);
 void pfs_sheet_real(struct pfs_sheet *self, double number);
 /* Prints and frees. False: no memory, or standard output cannot be written. */
 bool pfs_sheet_end(struct pfs_sheet *self, enum pfs_format format);

@@ -11,8 +11,14 @@
 
 #include "base/amount.h"
 #include "command.h"
+#include "profile/holders.h"
+#include "profile/symbols.h"
+#include "runtimes.h"
+#include "sql/parts.h"
 
-/* One line: an instrument, or the sum of all rows of a thread, account, user, or host. */
+#define LINES_MOST 5u
+
+/* One line: the sum of all rows of a thread, account, user, or host. */
 struct holder {
 	uint32_t index;
 	int64_t bytes, high_bytes, count, allocs;
@@ -41,15 +47,12 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 {
 	uint64_t rows = pfs_snapshot_row_count(snapshot, arguments->by);
 	struct pfs_row row;
-	*count = arguments->by_instrument          ? rows
-		 : snapshot->instrument_count == 0 ? 0
-						   : rows / snapshot->instrument_count;
+	*count = snapshot->instrument_count == 0 ? 0 : rows / snapshot->instrument_count;
 	struct holder *holders = calloc(*count + 1, sizeof(*holders));
 	for (uint64_t i = 0; holders != NULL && pfs_snapshot_row(snapshot, arguments->by, i, &row);
 	     i++) {
-		uint32_t index = arguments->by_instrument ? row.instrument : row.who;
-		struct holder *holder = &holders[index];
-		holder->index = index;
+		struct holder *holder = &holders[row.who];
+		holder->index = row.who;
 		raise_by(&holder->bytes, row.current_bytes);
 		raise_by(&holder->high_bytes, row.high_bytes);
 		raise_by(&holder->count, row.current_count);
@@ -66,13 +69,9 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 	return holders;
 }
 
-static void put_head(const struct pfs_snapshot *snapshot, const struct holder *holders,
-		     uint64_t count)
+static void put_head(const struct pfs_snapshot *snapshot, int64_t sum)
 {
 	char tracked[32], rss[32], died[160];
-	int64_t sum = 0;
-	for (uint64_t i = 0; i < count; i++)
-		raise_by(&sum, holders[i].bytes);
 	(void)printf("%s (%u) %s: %s in use, %u thread%s, %u instrument%s", snapshot->info.program,
 		     snapshot->info.pid, pfs_box_died(&snapshot->info, died, sizeof(died)),
 		     pfs_amount(sum, tracked), snapshot->thread_count,
@@ -87,7 +86,7 @@ static void put_head(const struct pfs_snapshot *snapshot, const struct holder *h
 	(void)printf("\n\n");
 }
 
-static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
+static bool put_owners(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
 {
 	bool is_text = arguments->format == PFS_FORMAT_TEXT;
 	/* Text has a sign instead of the last one. */
@@ -95,29 +94,137 @@ static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments 
 					is_text ? NULL : "HIGH_IS", NULL };
 	char text[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 8];
 	uint64_t count;
+	int64_t sum = 0;
 	struct holder *holders = holders_of(snapshot, arguments, &count);
-	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
-	if (holders == NULL || sheet == NULL) {
-		free(holders);
-		return false;
-	}
-	if (is_text)
-		put_head(snapshot, holders, count);
-	for (uint64_t i = 0; i < count && i < arguments->count; i++) {
+	struct pfs_sheet *sheet = holders != NULL ? pfs_sheet_begin(columns) : NULL;
+	for (uint64_t i = 0; holders != NULL && i < count; i++)
+		raise_by(&sum, holders[i].bytes);
+	if (sheet != NULL && is_text)
+		put_head(snapshot, sum);
+	for (uint64_t i = 0; sheet != NULL && i < count && i < arguments->count; i++) {
 		const struct holder *holder = &holders[i];
 		pfs_sheet_number(sheet, holder->bytes);
 		pfs_sheet_bound(sheet, holder->high_bytes, holder->is_exact);
 		pfs_sheet_number(sheet, holder->count);
 		pfs_sheet_number(sheet, holder->allocs);
-		pfs_sheet_text(sheet, arguments->by_instrument
-					      ? snapshot->instruments[holder->index].name
-					      : pfs_who_text(snapshot, arguments->by, holder->index,
-							     text, sizeof(text)));
+		pfs_sheet_text(sheet, pfs_who_text(snapshot, arguments->by, holder->index, text,
+						   sizeof(text)));
 		if (!is_text)
 			pfs_sheet_text(sheet, holder->is_exact ? "exact" : "at most");
 	}
 	free(holders);
-	return pfs_sheet_end(sheet, arguments->format);
+	return sheet != NULL && pfs_sheet_end(sheet, arguments->format);
+}
+
+/* ---- everything, whatever its kind ---- */
+
+static void put_number_if(struct pfs_sheet *sheet, bool has, int64_t number)
+{
+	if (has)
+		pfs_sheet_number(sheet, number);
+	else
+		pfs_sheet_blank(sheet);
+}
+
+static void put_part(struct pfs_sheet *sheet, const struct pfs_part *part, bool is_text)
+{
+	bool is_heap = strcmp(part->kind, "heap") == 0;
+	bool is_mapped = strcmp(part->kind, "mapped") == 0;
+	pfs_sheet_number(sheet, part->bytes);
+	if (is_heap)
+		pfs_sheet_bound(sheet, part->high_bytes, part->is_high_exact);
+	else
+		pfs_sheet_blank(sheet);
+	put_number_if(sheet, is_heap || is_mapped, part->count);
+	put_number_if(sheet, is_heap, part->allocs);
+	pfs_sheet_text(sheet, part->is_estimate ? "mapped_at_most" : part->kind);
+	pfs_sheet_text(sheet, part->name);
+	if (!is_text && is_heap)
+		pfs_sheet_text(sheet, part->is_high_exact ? "exact" : "at most");
+	else if (!is_text)
+		pfs_sheet_blank(sheet);
+}
+
+/* What would explain the largest holder, if it is a runtime's own memory. */
+static void put_advice(const struct pfs_parts *parts)
+{
+	const struct pfs_runtime *runtime =
+		parts->count != 0 && strcmp(parts->parts[0].kind, "mapped") == 0
+			? pfs_runtime_of(parts->parts[0].name)
+			: NULL;
+	if (runtime != NULL)
+		(void)printf("\n%s: %s\n", parts->parts[0].name, runtime->advice);
+}
+
+static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_parts *parts)
+{
+	char when[32];
+	if (snapshot->has_own)
+		(void)printf("\nheap: exact, now. Other kinds: resident at %s.",
+			     pfs_time_text(snapshot->own_realtime_ns, when, sizeof(when)));
+	else
+		(void)printf("\nheap: exact, now. Stacks, files and free memory are not known: no "
+			     "tick was written.");
+	(void)printf(parts->has_estimate ? " mapped_at_most: mapped since then, and perhaps not "
+					   "resident.\n"
+					 : "\n");
+	put_advice(parts);
+}
+
+/* The lines that hold most of the heap: when it is shown once, for they take a while to find. */
+static void put_lines(struct pfs_reader *reader)
+{
+	const struct pfs_holders_options options = { .by_name = false };
+	struct pfs_symbols_report report;
+	struct pfs_holders holders = { 0 };
+	struct pfs_message message;
+	const struct pfs_heap_choice choice = { .is_scaled = true };
+	struct pfs_heap *heap = pfs_heap_of_box_chosen(reader, &choice, &message);
+	if (heap == NULL)
+		return; /* it has no profile */
+	pfs_heap_look_up(heap, true, &report);
+	struct pfs_rules *rules = pfs_rules_open(NULL, heap, &message);
+	bool fine = pfs_holders_make(&holders, heap, rules, &options);
+	if (fine && holders.count != 0)
+		(void)printf("\nOf heap, by line (estimates; pfs-mem profile and flame have "
+			     "all):\n");
+	for (uint32_t i = 0; fine && i < holders.count && i < LINES_MOST; i++) {
+		const struct pfs_heap_values *now = &holders.holders[i].now;
+		char amount[32], error[32], where[1600];
+		(void)printf("  %-8s  %-8s  %s\n", pfs_amount((int64_t)now->live_bytes, amount),
+			     pfs_error_text(heap, now, error),
+			     pfs_holder_text(heap, &holders.holders[i], where, sizeof(where)));
+	}
+	pfs_holders_drop(&holders);
+	pfs_rules_close(rules);
+	pfs_heap_free(heap);
+}
+
+static bool put_all(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
+{
+	bool is_text = arguments->format == PFS_FORMAT_TEXT;
+	/* Text has a sign instead of the last one. */
+	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "KIND", "WHO",
+					is_text ? NULL : "HIGH_IS", NULL };
+	struct pfs_parts parts;
+	if (!pfs_parts_take(&parts, snapshot))
+		return false;
+	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
+	if (is_text && sheet != NULL)
+		put_head(snapshot, parts.heap_bytes);
+	for (uint32_t i = 0; sheet != NULL && i < parts.count && i < arguments->count; i++)
+		put_part(sheet, &parts.parts[i], is_text);
+	bool fine = sheet != NULL && pfs_sheet_end(sheet, arguments->format);
+	if (fine && is_text)
+		put_notes(snapshot, &parts);
+	pfs_parts_drop(&parts);
+	return fine;
+}
+
+static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
+{
+	return arguments->by_instrument ? put_all(snapshot, arguments)
+					: put_owners(snapshot, arguments);
 }
 
 /* -1: show it again. */
@@ -134,6 +241,8 @@ static int show_once(struct pfs_reader *reader, const struct pfs_arguments *argu
 	if (!put(snapshot, arguments))
 		status = pfs_complain(PFS_EXIT_REFUSED, "standard output cannot be written");
 	else if (arguments->once || !snapshot->info.is_live) {
+		if (arguments->by_instrument && arguments->format == PFS_FORMAT_TEXT)
+			put_lines(reader);
 		pfs_remark(snapshot);
 		status = PFS_EXIT_FINE;
 	}
@@ -177,7 +286,9 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv and json) is an upper bound: a "
+	.doc = "show who holds the most memory\vBy instrument, it lists everything that the program "
+	       "holds, the largest first: blocks (heap), memory mapped without malloc (mapped), "
+	       "stacks, files. A HIGH with the sign ≤ (HIGH_IS 'at most' in csv and json) is an upper bound: a "
 	       "sum of peaks that may have come at different moments. A box whose program ended is shown once.",
 };
 /* clang-format on */

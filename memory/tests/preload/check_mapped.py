@@ -6,6 +6,7 @@ usage: check_mapped.py PART PFS_MEM KNOWN
 Exit 0: all as expected. 1: something was not.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -166,6 +167,54 @@ def first(place):
     expect(rows["tracked"] >= int(size) and rows["resident"] is None, f"when it is dead: {rows}")
 
 
+def asleep(place):
+    """Without any tick, a program's mappings are in its box, and stay there when it is killed."""
+    program = os.path.join(os.path.dirname(place.known), "mapper")
+    watched = place.start(program, "maps", options=("--tick-ms", "0"))
+    query = ("SELECT RANGES, MAPPED_BYTES, RESIDENT_BYTES FROM memory_mapped "
+             "WHERE NAME = 'memory/mapper/mmap' AND RANGES > 0")
+    for _ in range(5):
+        want = said(watched)
+        rows = sql(place, want[4], query)
+        equal(rows, [[want[1], want[2], ""]] if want[1] != "0" else [], "ranges, mapped, resident")
+        go_on(watched)
+    want = said(watched)
+    watched.kill()
+    watched.wait()
+    equal(sql(place, "last", query), [[want[1], want[2], ""]], "when it is dead")
+
+
+GROWN = """
+class Session:
+    def __init__(self, number):
+        self.name, self.items = f"session {number}", [number] * 3
+kept = [Session(number) for number in range(200000)]
+print("grown", flush=True)
+input()
+"""
+
+
+def runtime(place):
+    """top begins with the largest holder, also if that is mapped past malloc; it says what would
+    count that, and --for does."""
+    python = "/usr/bin/python3"
+    for options, kind in ((("--tick-ms", "0"), "mapped_at_most"), ((), None),
+                          (("--for", "python"), "heap")):
+        watched = place.start(python, "-c", GROWN, options=options)
+        expect(said(watched) == ["grown"], "it did not start")
+        text = place.mem("top", str(watched.pid), "--once")
+        rows = json.loads(place.mem("top", str(watched.pid), "--once", "--format", "json"))
+        watched.kill()
+        watched.wait()
+        first = rows[0]
+        expect(first["CURRENT"] > 30 << 20, f"the largest is small: {rows}")
+        expect(kind is None or first["KIND"] == kind, f"{options}: {rows}")
+        equal("pfs-mem run --for python" in text, first["KIND"].startswith("mapped"), "advice")
+    line = place.mem("run", "--for", "cobol", "--", "true", status=2)
+    expect("cobol" in line and "python, php, glib, node, java" in line and line.count("\n") == 1,
+           f"an unknown runtime: {line}")
+
+
 def old(place):
     """A start removes what died long ago, but for the newest ones; and never what lives."""
     program = place.start(place.known, "calls")
@@ -190,5 +239,5 @@ def old(place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (maps, stacks, asks, signals, locked, moment, on_disk, first, old)},
+                 (maps, stacks, asks, signals, locked, moment, on_disk, first, asleep, runtime, old)},
                 Place(*sys.argv[2:4]))

@@ -18,8 +18,8 @@ fi
 from=$top/memory/tool/profile
 clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-I "$top" -I "$top/include" -o "$folder/fuzz" "$top/memory/tests/profile/fuzz_test.c" \
-	"$from"/{collapsed,compare,dump,dump_line,dump_names,flame,flame_parts}.c \
-	"$from"/{heap,proto,text,tree}.c "$top/memory/box/refuse.c" \
+	"$from"/{collapsed,compare,dump,dump_line,dump_names,flame,flame_parts,function}.c \
+	"$from"/{heap,holders,owner,proto,rules,text,tree}.c "$top/memory/box/refuse.c" \
 	"$top/memory/tool/markup.c" \
 	-lm -lz || exit 1
 # The seeds: what the tests read.

@@ -37,7 +37,7 @@ static void begin(void)
 static struct pfs_heap *end(void)
 {
 	struct pfs_message message;
-	struct pfs_heap *heap = pfs_heap_open(path, &message);
+	struct pfs_heap *heap = pfs_heap_open(path, NULL, &message);
 	if (heap == NULL)
 		(void)fprintf(stderr, "%s\n", message.text);
 	PFS_CHECK(heap != NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function.h"
 #include "heap.h"
 #include "symbols.h"
 
@@ -101,14 +102,6 @@ static struct pfs_heap_entry *entry_of(struct import *import, const struct pfs_h
 	return pfs_heap_entry(import->to, &like);
 }
 
-static void add(struct pfs_heap_values *to, const struct pfs_heap_values *from)
-{
-	to->live_objects += from->live_objects;
-	to->live_bytes += from->live_bytes;
-	to->total_objects += from->total_objects;
-	to->total_bytes += from->total_bytes;
-}
-
 static bool begin(struct import *import)
 {
 	import->modules = malloc((import->from->module_count + 1) * sizeof(*import->modules));
@@ -140,8 +133,8 @@ static void forget_owners(struct pfs_heap *heap)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pfs_heap_entry like = { .stack = entries[i].stack };
 		struct pfs_heap_entry *to = pfs_heap_entry(heap, &like);
-		add(&to->now, &entries[i].now);
-		add(&to->base, &entries[i].base);
+		pfs_heap_values_add(&to->now, &entries[i].now);
+		pfs_heap_values_add(&to->base, &entries[i].base);
 	}
 	free(entries);
 }
@@ -157,7 +150,7 @@ void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 		struct pfs_heap_entry from = base->entries[i];
 		if (by_stack)
 			from = (struct pfs_heap_entry){ .stack = from.stack, .now = from.now };
-		add(&entry_of(&import, &from, 0)->base, &from.now);
+		pfs_heap_values_add(&entry_of(&import, &from, 0)->base, &from.now);
 	}
 	end(&import);
 	heap->has_base = true;
@@ -187,36 +180,6 @@ void pfs_heap_keep_growth(struct pfs_heap *heap)
 
 /* ---- the allocator's own frames ---- */
 
-/* Calls of an allocator that a program makes, with whatever its library puts in front. */
-static bool is_allocating(const char *name)
-{
-	static const char *const prefixes[] = { "je_",    "tc_",   "__libc_", "__rust_",
-						"__rdl_", "__rg_", "mi_" };
-	/* clang-format off */
-	static const char *const calls[] = {
-		"malloc", "calloc", "realloc", "memalign", "posix_memalign", "aligned_alloc",
-		"valloc", "pvalloc", "mallocx", "rallocx", "xallocx", "alloc", "alloc_zeroed",
-		"new", "newarray", "new_nothrow", "newarray_nothrow", "reallocarray",
-	};
-	/* clang-format on */
-	size_t length = 0;
-	bool has_prefix = false;
-	if (strncmp(name, "operator new", 12) == 0 || strncmp(name, "_rjem_", 6) == 0 ||
-	    strncmp(name, "je_prof_", 8) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]) && !has_prefix; i++) {
-		length = strlen(prefixes[i]);
-		has_prefix = strncmp(name, prefixes[i], length) == 0;
-	}
-	name += has_prefix ? length : 0;
-	/* Plain "alloc" and "new" are names of any program. */
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (strcmp(name, calls[i]) == 0)
-			return has_prefix ||
-			       (strncmp(name, "new", 3) != 0 && strncmp(name, "alloc", 5) != 0);
-	return false;
-}
-
 static bool is_allocator(const struct pfs_heap *heap, const struct pfs_heap_location *location)
 {
 	static const char *const files[] = { "libjemalloc", "libtcmalloc", "libpfsm" };
@@ -227,7 +190,7 @@ static bool is_allocator(const struct pfs_heap *heap, const struct pfs_heap_loca
 				return true;
 	}
 	for (uint32_t i = 0; i < location->line_count; i++)
-		if (is_allocating(heap->texts[heap->lines[location->first_line + i].function]))
+		if (pfs_is_allocating(heap->texts[heap->lines[location->first_line + i].function]))
 			return true;
 	return false;
 }
@@ -263,7 +226,7 @@ struct pfs_heap *pfs_heap_without_allocator(const struct pfs_heap *heap)
 	for (uint32_t i = 0; fine && i < heap->entry_count; i++) {
 		const struct pfs_heap_entry *from = &heap->entries[i];
 		uint32_t skip = allocator_frames(heap, &heap->stacks[from->stack]);
-		add(&entry_of(&import, from, skip)->now, &from->now);
+		pfs_heap_values_add(&entry_of(&import, from, skip)->now, &from->now);
 	}
 	end(&import);
 	return to;

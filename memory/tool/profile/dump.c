@@ -52,8 +52,10 @@ static bool take_counts(struct dump *dump, const char **at, const char *end,
 		    pfs_dump_number(at, end, 10, &numbers[3]) && take_sign(at, end, ']');
 	if (!fine)
 		return pfs_dump_refuse(dump, "no 'objects: bytes [objects: bytes]'");
-	*values = (struct pfs_heap_values){ (double)numbers[0], (double)numbers[1],
-					    (double)numbers[2], (double)numbers[3] };
+	*values = (struct pfs_heap_values){ .live_objects = (double)numbers[0],
+					    .live_bytes = (double)numbers[1],
+					    .total_objects = (double)numbers[2],
+					    .total_bytes = (double)numbers[3] };
 	correct(dump, &values->live_objects, &values->live_bytes);
 	correct(dump, &values->total_objects, &values->total_bytes);
 	return true;

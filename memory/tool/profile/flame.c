@@ -11,6 +11,8 @@
 
 #include "base/amount.h"
 #include "flame_parts.h"
+#include "function.h"
+#include "holders.h"
 #include "memory/box/reader.h"
 #include "memory/tool/markup.h"
 
@@ -23,29 +25,11 @@
 
 /* ---- names ---- */
 
-/* Without the parameters at its end. */
-static size_t short_length(const char *name)
-{
-	size_t length = strlen(name), at = length;
-	static const char is_const[] = " const";
-	if (at > strlen(is_const) && strcmp(name + at - strlen(is_const), is_const) == 0)
-		at -= strlen(is_const);
-	if (at == 0 || name[at - 1] != ')')
-		return length;
-	for (int depth = 0; at > 0; at--) {
-		depth += name[at - 1] == ')';
-		depth -= name[at - 1] == '(';
-		if (depth == 0)
-			return at > 1 ? at - 1 : length;
-	}
-	return length;
-}
-
 void pfs_flame_label(const struct pfs_tree *tree, const struct pfs_node *node, FILE *out)
 {
 	char text[600];
 	const char *name = pfs_node_name(tree, node, text, sizeof(text));
-	pfs_put_bytes(out, name, short_length(name));
+	pfs_put_bytes(out, name, pfs_short_length(name));
 	if (node->file == 0 || node->function == PFS_HEAP_NONE)
 		return;
 	const char *file = pfs_heap_path_end(tree->heap->texts[node->file]);
@@ -63,6 +47,7 @@ struct drawing {
 	double narrowest; /* that is drawn, of all */
 	unsigned top;     /* of the first frame */
 	uint32_t depth;   /* of what is drawn */
+	bool of_total;
 	uint32_t left_out;
 	double left_out_bytes;
 };
@@ -96,6 +81,20 @@ static void put_class(const struct drawing *drawing, const struct pfs_node *node
 			      (unsigned)(hash_of(name) % 3));
 }
 
+static void put_error_and_age(const struct drawing *drawing, const struct pfs_node *node)
+{
+	const struct pfs_heap *heap = drawing->tree->heap;
+	char oldest[32], newest[32], error[32] = "";
+	if (node->parent != PFS_HEAP_NONE)
+		(void)pfs_error_text(heap, &node->live, error);
+	if (error[0] != '\0')
+		(void)fprintf(drawing->out, "\n%s", error);
+	if (node->live.oldest_ns != 0)
+		(void)fprintf(drawing->out, "\nallocated %s to %s before",
+			      pfs_age_text(heap, node->live.oldest_ns, oldest),
+			      pfs_age_text(heap, node->live.newest_ns, newest));
+}
+
 static void put_title(const struct drawing *drawing, const struct pfs_node *node)
 {
 	const struct pfs_tree *tree = drawing->tree;
@@ -120,6 +119,8 @@ static void put_title(const struct drawing *drawing, const struct pfs_node *node
 			      pfs_amount((int64_t)node->bytes, one), node->bytes, node->objects);
 	(void)fprintf(out, "%.2f %% of %s", pfs_node_width(tree, node) / drawing->all * 100,
 		      tree->heap->has_base ? "all that changed" : "all");
+	if (!tree->heap->has_base && !drawing->of_total)
+		put_error_and_age(drawing, node);
 }
 
 static void put_frame(struct drawing *drawing, const struct pfs_node *node, double left,
@@ -128,8 +129,10 @@ static void put_frame(struct drawing *drawing, const struct pfs_node *node, doub
 	FILE *out = drawing->out;
 	(void)fputs("<svg class=\"f ", out);
 	put_class(drawing, node);
-	(void)fprintf(out, "\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" height=\"%d\"><title>",
-		      left * 100, drawing->top + node->depth * FRAME_HEIGHT, width * 100,
+	(void)fprintf(out,
+		      "\" tabindex=\"%d\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" "
+		      "height=\"%d\"><title>",
+		      node->parent == PFS_HEAP_NONE ? 0 : -1, left * 100, drawing->top + node->depth * FRAME_HEIGHT, width * 100,
 		      FRAME_HEIGHT);
 	put_title(drawing, node);
 	(void)fputs("</title><rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"14\">", out);
@@ -207,8 +210,11 @@ static void put_summary(const struct drawing *drawing, bool of_total, const char
 		(void)fprintf(out, "%s %s, %.0f objects", pfs_amount((int64_t)all->bytes, one),
 			      what, all->objects);
 	if (heap->interval > 1)
-		(void)fprintf(out, "; estimated from a sample each %s",
-			      pfs_amount((int64_t)heap->interval, one));
+		(void)fprintf(out, "; estimated from a sample each %s%s",
+			      pfs_amount((int64_t)heap->interval, one),
+			      heap->is_scaled && !of_total ? ", scaled to exact sums" : "");
+	if (heap->of[0] != '\0')
+		(void)fprintf(out, "; %s", heap->of);
 	(void)fputs(tags[1], out);
 	if (drawing->all <= 0)
 		(void)fputs(heap->has_base ? "Nothing changed." : "Nothing was sampled.", out);
@@ -249,16 +255,20 @@ static void put_svg(struct drawing *drawing, const struct pfs_flame_options *opt
 	char text[32];
 	pfs_put_svg(out, pfs_flame_style, "class=\"flame\" width=\"100%%\" height=\"%u\"", height);
 	drawing->left_out = 0;
-	if (!options->as_page)
+	if (!options->as_page && !options->is_part)
 		put_head(drawing, options->of_total);
 	(void)fprintf(out,
+		      "<text class=\"found\" x=\"8\" y=\"%u\"/>\n"
+		      "<text class=\"search\" x=\"100%%\" y=\"%u\" dx=\"-150\" "
+		      "tabindex=\"0\">search (/)</text>\n"
 		      "<text class=\"reset\" x=\"100%%\" y=\"%u\" dx=\"-8\" "
 		      "tabindex=\"0\">back to all of it</text>\n",
-		      drawing->top - 8);
+		      height - 8, drawing->top - 8, drawing->top - 8);
 	put_frames(drawing, 0, 0);
 	if (drawing->left_out != 0)
 		(void)fprintf(out,
-			      "<text class=\"sub\" x=\"8\" y=\"%u\">too narrow to be drawn: "
+			      "<text class=\"sub\" x=\"100%%\" text-anchor=\"end\" dx=\"-8\" "
+			      "y=\"%u\">too narrow to be drawn: "
 			      "%" PRIu32 " frames of %s</text>\n",
 			      height - 8, drawing->left_out,
 			      pfs_amount((int64_t)drawing->left_out_bytes, text));
@@ -267,44 +277,40 @@ static void put_svg(struct drawing *drawing, const struct pfs_flame_options *opt
 
 /* ---- a page around it ---- */
 
-static int most_first(const void *one, const void *other)
+static void put_row(const struct drawing *drawing, const struct pfs_holders *holders,
+		    const struct pfs_holder *holder)
 {
-	const struct pfs_node *a = *(const struct pfs_node *const *)one;
-	const struct pfs_node *b = *(const struct pfs_node *const *)other;
-	return a->self > b->self ? -1 : a->self < b->self;
+	const struct pfs_heap *heap = drawing->tree->heap;
+	char amount[32], error[32] = "", oldest[32] = "", newest[32] = "", where[1600];
+	bool is_live = !heap->has_base && !drawing->of_total;
+	double now = drawing->of_total ? holder->now.total_bytes : holder->now.live_bytes;
+	double base = drawing->of_total ? holder->base.total_bytes : holder->base.live_bytes;
+	double all = heap->has_base ? drawing->all : holders->bytes;
+	FILE *out = drawing->out;
+	(void)fprintf(out, "<tr><td>%s<td>%s<td>%.1f<td>%s<td>%s<td><code>",
+		      pfs_amount((int64_t)(heap->has_base ? now - base : now), amount),
+		      is_live ? pfs_error_text(heap, &holder->now, error) : error,
+		      all > 0 ? holder->weight / all * 100 : 0,
+		      is_live ? pfs_age_text(heap, holder->now.oldest_ns, oldest) : oldest,
+		      is_live ? pfs_age_text(heap, holder->now.newest_ns, newest) : newest);
+	pfs_put_text(out, pfs_holder_text(heap, holder, where, sizeof(where)));
+	(void)fputs("</code>\n", out);
 }
 
-static void put_table(const struct drawing *drawing, const struct pfs_node **order)
+static void put_table(const struct drawing *drawing, const struct pfs_holders *holders)
 {
-	const struct pfs_tree *tree = drawing->tree;
 	FILE *out = drawing->out;
-	char text[32];
-	uint32_t count = 0;
-	for (uint32_t i = 1; i < tree->count; i++)
-		if (tree->nodes[i].self > 0)
-			order[count++] = &tree->nodes[i];
-	qsort(order, count, sizeof(*order), most_first);
 	(void)fprintf(out,
-		      "<table><caption>%s, stack by stack</caption>\n<tr><th>bytes<th>%%"
-		      "<th>where\n",
-		      tree->heap->has_base ? "What changed most" : "Who holds most");
-	for (uint32_t i = 0; i < count && i < ROWS_MOST; i++) {
-		double by = tree->heap->has_base && order[i]->shrunk > order[i]->grown ? -1 : 1;
-		(void)fprintf(out, "<tr><td>%s<td>%.1f<td><code>",
-			      pfs_amount((int64_t)(by * order[i]->self), text),
-			      order[i]->self / drawing->all * 100);
-		pfs_flame_label(tree, order[i], out);
-		if (order[i]->parent != 0) {
-			(void)fputs("</code> from <code>", out);
-			pfs_flame_label(tree, &tree->nodes[order[i]->parent], out);
-		}
-		(void)fputs("</code>\n", out);
-	}
+		      "<table><caption>%s, by the program&#8217;s own line</caption>\n"
+		      "<tr><th>bytes<th>error<th>%%<th>oldest<th>newest<th>where\n",
+		      drawing->tree->heap->has_base ? "What changed most" : "Who holds most");
+	for (uint32_t i = 0; i < holders->count && i < ROWS_MOST; i++)
+		put_row(drawing, holders, &holders->holders[i]);
 	(void)fputs("</table>\n", out);
 }
 
 static void put_page(struct drawing *drawing, const struct pfs_flame_options *options,
-		     const struct pfs_node **order)
+		     const struct pfs_holders *holders)
 {
 	static const char *tags[3] = { "</h1>\n<p>", "<br>\n", "</p>\n" };
 	FILE *out = drawing->out;
@@ -315,29 +321,31 @@ static void put_page(struct drawing *drawing, const struct pfs_flame_options *op
 	put_name(drawing);
 	put_summary(drawing, options->of_total, tags);
 	put_svg(drawing, options);
-	put_table(drawing, order);
+	put_table(drawing, holders);
 	(void)fputs("</body></html>\n", out);
 }
 
 bool pfs_flame_write(const struct pfs_heap *heap, const struct pfs_flame_options *options,
 		     FILE *out, struct pfs_message *message)
 {
+	const struct pfs_holders_options by = { .of_total = options->of_total };
 	struct pfs_tree *tree = pfs_tree_make(heap, options->of_total);
-	const struct pfs_node **order = tree != NULL ? malloc((tree->count + 1) * sizeof(*order))
-						     : NULL;
-	bool fine = order != NULL;
+	struct pfs_holders holders = { 0 };
+	bool fine = tree != NULL && pfs_holders_make(&holders, heap, options->rules, &by);
 	if (fine) {
+		bool has_head = !options->as_page && !options->is_part;
 		struct drawing drawing = { .tree = tree,
 					   .out = out,
-					   .top = options->as_page ? PAGE_HEAD_HEIGHT : HEAD_HEIGHT,
+					   .of_total = options->of_total,
+					   .top = has_head ? HEAD_HEIGHT : PAGE_HEAD_HEIGHT,
 					   .all = pfs_node_width(tree, &tree->nodes[0]) };
 		fine = measure(&drawing);
 		if (fine && options->as_page)
-			put_page(&drawing, options, order);
+			put_page(&drawing, options, &holders);
 		else if (fine)
 			put_svg(&drawing, options);
 	}
-	free(order);
+	pfs_holders_drop(&holders);
 	pfs_tree_free(tree);
 	bool is_written = fine && fflush(out) == 0 && ferror(out) == 0;
 	return is_written ||

@@ -2,6 +2,7 @@
 #include "memory/box/reader.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,16 +324,52 @@ bool pfs_heap_is_whole(const struct pfs_heap *heap, struct pfs_message *message)
 	       pfs_refuse(message, "no memory for the profile of %.150s", heap->program);
 }
 
+static double variance_left(const struct pfs_heap_values *values)
+{
+	bool is_part = values->whole > 0 && values->variance < values->whole;
+	if (values->whole <= 0)
+		return values->variance;
+	return is_part ? values->variance * (1 - values->variance / values->whole) : 0;
+}
+
+static void add_variance(struct pfs_heap_values *to, const struct pfs_heap_values *from)
+{
+	if (from->variance <= 0)
+		return;
+	if (to->variance <= 0 || to->whole == from->whole) {
+		to->variance += from->variance;
+		to->whole = from->whole;
+	} else {
+		to->variance = variance_left(to) + variance_left(from);
+		to->whole = 0;
+	}
+}
+
+void pfs_heap_values_add(struct pfs_heap_values *to, const struct pfs_heap_values *from)
+{
+	to->live_objects += from->live_objects;
+	to->live_bytes += from->live_bytes;
+	to->total_objects += from->total_objects;
+	to->total_bytes += from->total_bytes;
+	add_variance(to, from);
+	if (from->oldest_ns != 0 && (to->oldest_ns == 0 || from->oldest_ns < to->oldest_ns))
+		to->oldest_ns = from->oldest_ns;
+	if (from->newest_ns > to->newest_ns)
+		to->newest_ns = from->newest_ns;
+}
+
+double pfs_heap_error(const struct pfs_heap *heap, const struct pfs_heap_values *values)
+{
+	return heap->is_dump || heap->interval == 0 ? -1 : sqrt(variance_left(values));
+}
+
 struct pfs_heap_values pfs_heap_sum(const struct pfs_heap *heap, bool of_base)
 {
 	struct pfs_heap_values sum = { 0 };
 	for (uint32_t i = 0; i < heap->entry_count; i++) {
 		const struct pfs_heap_values *values = of_base ? &heap->entries[i].base
 							       : &heap->entries[i].now;
-		sum.live_objects += values->live_objects;
-		sum.live_bytes += values->live_bytes;
-		sum.total_objects += values->total_objects;
-		sum.total_bytes += values->total_bytes;
+		pfs_heap_values_add(&sum, values);
 	}
 	return sum;
 }

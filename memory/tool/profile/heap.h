@@ -55,6 +55,10 @@ struct pfs_heap_stack {
 struct pfs_heap_values {
 	double live_objects, live_bytes;
 	double total_objects, total_bytes; /* since the beginning */
+	double variance;                   /* of live_bytes, before they were scaled */
+	double whole;                      /* the variance of all that was scaled with them; 0: they
+					    * were not scaled, or with more than one */
+	uint64_t oldest_ns, newest_ns;     /* samples in use; 0: not known */
 };
 
 struct pfs_heap_entry {
@@ -78,6 +82,9 @@ struct pfs_heap {
 	uint32_t live_pid; /* 0: it does not live */
 	char died[160];    /* when; "": it lives, or this is not known */
 	bool is_dump, has_base, is_named, failed;
+	bool is_scaled;         /* to the exact bytes of each instrument */
+	double unsampled_bytes; /* counted, and without a sample that stands for them */
+	char of[200];           /* what was chosen of it: "at the peak, 12:00:01"; "": all */
 	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;
 
 	struct pfs_heap_module *modules;
@@ -117,6 +124,12 @@ struct pfs_heap_entry *pfs_heap_entry(struct pfs_heap *heap, const struct pfs_he
  * the first. PFS_HEAP_NONE: none. */
 uint32_t pfs_heap_module_at(const struct pfs_heap *heap, uint64_t pc, uint64_t when_ns);
 
+/* Adds sums and variances; the oldest and the newest are those of both. */
+void pfs_heap_values_add(struct pfs_heap_values *to, const struct pfs_heap_values *from);
+/* One standard deviation of live_bytes; below 0: not known. Of what was scaled to an exact sum, the
+ * error is what a part can take from the others. */
+double pfs_heap_error(const struct pfs_heap *heap, const struct pfs_heap_values *values);
+
 struct pfs_heap_values pfs_heap_sum(const struct pfs_heap *heap, bool of_base);
 const char *pfs_heap_path_end(const char *path); /* without folders */
 /* A frame as it is shown; line < the lines it has, or 0. "[unknown] libx.so+0x12" where no name is
@@ -128,14 +141,31 @@ const char *pfs_heap_frame_name(const struct pfs_heap *heap, uint32_t location, 
 
 struct pfs_reader;
 
-/* Of a box. NULL: as message says. */
-struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader, struct pfs_message *message);
+/* Which of a box's samples: the peak's, or those of some ages. Scaled: with the error of sampling
+ * taken out of each instrument's sum; not for what is compared, where errors of the same samples
+ * cancel out. */
+struct pfs_heap_choice {
+	bool is_scaled;
+	bool at_peak;                /* when they stood for the most bytes */
+	uint64_t older_ns, newer_ns; /* only those in use for longer, or not so long; 0: any */
+};
+
+/* Of a box. choice NULL: all that is in use, as sampled. NULL: as message says. */
+struct pfs_heap *pfs_heap_of_box_chosen(struct pfs_reader *reader,
+					const struct pfs_heap_choice *choice,
+					struct pfs_message *message);
+static inline struct pfs_heap *pfs_heap_of_box(struct pfs_reader *reader,
+					       struct pfs_message *message)
+{
+	return pfs_heap_of_box_chosen(reader, NULL, message);
+}
 /* Of a dump's text: heap_v2 as jemalloc writes it, or gperftools' "heap profile:", with or without
  * names in front. path: for messages. */
 struct pfs_heap *pfs_heap_of_dump(const char *text, size_t bytes, const char *path,
 				  struct pfs_message *message);
-/* Of a TARGET, which may also be a dump. */
-struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message);
+/* Of a TARGET, which may also be a dump, unless its peak or ages are chosen. */
+struct pfs_heap *pfs_heap_open(const char *target, const struct pfs_heap_choice *choice,
+			       struct pfs_message *message);
 
 /* What base has becomes what heap is compared with; where files lie elsewhere now, addresses are
  * taken along. */

@@ -57,7 +57,8 @@ static bool is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message)
+struct pfs_heap *pfs_heap_open(const char *target, const struct pfs_heap_choice *choice,
+			       struct pfs_message *message)
 {
 	size_t bytes;
 	struct pfs_heap *heap = NULL;
@@ -67,6 +68,15 @@ struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message)
 		if (text == NULL && message->text[0] != '\0')
 			return NULL;
 	}
+	if (text != NULL && choice != NULL &&
+	    (choice->at_peak || choice->older_ns != 0 || choice->newer_ns != 0)) {
+		free(text);
+		(void)pfs_refuse(message,
+				 "'%.150s' is a dump, without times and without its peak: give a "
+				 "box",
+				 target);
+		return NULL;
+	}
 	if (text != NULL) {
 		heap = pfs_heap_of_dump(text, bytes, target, message);
 		free(text);
@@ -74,7 +84,7 @@ struct pfs_heap *pfs_heap_open(const char *target, struct pfs_message *message)
 	}
 	struct pfs_reader *reader = pfs_reader_open(target, message);
 	if (reader != NULL)
-		heap = pfs_heap_of_box(reader, message);
+		heap = pfs_heap_of_box_chosen(reader, choice, message);
 	pfs_reader_close(reader);
 	return heap;
 }

@@ -257,10 +257,12 @@ static void put_labels(struct writing *writing, const struct pfs_heap_entry *ent
 /* What came since; of one moment, what is there. */
 static struct pfs_heap_values since(const struct pfs_heap_entry *entry)
 {
-	struct pfs_heap_values by = { entry->now.live_objects - entry->base.live_objects,
-				      entry->now.live_bytes - entry->base.live_bytes,
-				      entry->now.total_objects - entry->base.total_objects,
-				      entry->now.total_bytes - entry->base.total_bytes };
+	struct pfs_heap_values by = {
+		.live_objects = entry->now.live_objects - entry->base.live_objects,
+		.live_bytes = entry->now.live_bytes - entry->base.live_bytes,
+		.total_objects = entry->now.total_objects - entry->base.total_objects,
+		.total_bytes = entry->now.total_bytes - entry->base.total_bytes
+	};
 	if (entry->base.live_bytes != 0 && fabs(by.live_bytes) < PFS_HEAP_NOISE)
 		by.live_objects = by.live_bytes = 0;
 	if (entry->base.total_bytes != 0 && fabs(by.total_bytes) < PFS_HEAP_NOISE)

@@ -73,6 +73,7 @@ static uint32_t node_of(struct pfs_tree *tree, const struct pfs_heap_stack *stac
 
 struct sums {
 	double bytes, objects, base_bytes, base_objects;
+	struct pfs_heap_values live;
 };
 
 /* A leaf's growth is known when all stacks that end there are in it, which may be of several calls
@@ -95,6 +96,7 @@ static void add_up(struct pfs_tree *tree)
 		parent->base_objects += node->base_objects;
 		parent->grown += node->grown;
 		parent->shrunk += node->shrunk;
+		pfs_heap_values_add(&parent->live, &node->live);
 	}
 }
 
@@ -106,6 +108,7 @@ static void add_stack(struct pfs_tree *tree, uint32_t stack, const struct sums *
 	node->objects += sums->objects;
 	node->base_bytes += sums->base_bytes;
 	node->base_objects += sums->base_objects;
+	pfs_heap_values_add(&node->live, &sums->live);
 }
 
 static void add_all(struct pfs_tree *tree, struct sums *sums, bool of_total)
@@ -119,6 +122,7 @@ static void add_all(struct pfs_tree *tree, struct sums *sums, bool of_total)
 		of->objects += of_total ? now->total_objects : now->live_objects;
 		of->base_bytes += of_total ? base->total_bytes : base->live_bytes;
 		of->base_objects += of_total ? base->total_objects : base->live_objects;
+		pfs_heap_values_add(&of->live, now);
 	}
 	for (uint32_t i = 0; i < heap->stack_count && !tree->failed; i++)
 		if (sums[i].bytes != 0 || sums[i].base_bytes != 0)

@@ -19,6 +19,7 @@ struct pfs_node {
 	double base_bytes, base_objects;
 	double grown, shrunk; /* bytes */
 	double self;          /* width that is no child's */
+	struct pfs_heap_values live; /* of what is in use: its errors and ages */
 };
 
 struct pfs_tree {

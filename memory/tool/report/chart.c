@@ -42,17 +42,45 @@ static double y_of(const struct pfs_history *history, const struct pfs_frame *fr
 	return frame->top + frame->height * (1 - (double)bytes / top);
 }
 
-const char *pfs_time_at(const struct pfs_history *history, double part, char text[32])
+/* At whole seconds, minutes or hours, equally far apart. */
+static int64_t time_step(int64_t span_ms)
 {
-	int64_t begin = history->times_ms[0];
-	int64_t span = history->times_ms[history->moment_count - 1] - begin;
-	time_t seconds = (time_t)((begin + (int64_t)((double)span * part)) / 1000);
+	static const int seconds[] = { 1,    2,	  5,	10,   15,    30,    60,	   120,	  300,
+				       600,  900, 1800, 3600, 7200,  10800, 21600, 43200, 86400,
+				       172800, 604800 };
+	size_t count = sizeof(seconds) / sizeof(seconds[0]), i = 0;
+	while (i + 1 < count && span_ms / (seconds[i] * INT64_C(1000)) >= PFS_TIMES_MOST - 1)
+		i++;
+	return seconds[i] * INT64_C(1000);
+}
+
+static void name_time(int64_t time_ms, bool has_days, char text[32])
+{
+	time_t seconds = (time_t)(time_ms / 1000);
 	struct tm parts;
 	text[0] = '\0';
 	if (gmtime_r(&seconds, &parts) != NULL)
-		(void)strftime(text, 32, span < INT64_C(86400000) ? "%H:%M:%S" : "%m-%d %H:%M",
-			       &parts);
-	return text;
+		(void)strftime(text, 32, has_days ? "%m-%d %H:%M" : "%H:%M:%S", &parts);
+}
+
+unsigned pfs_times_of(const struct pfs_history *history, struct pfs_time times[PFS_TIMES_MOST])
+{
+	int64_t begin = history->times_ms[0];
+	int64_t span = history->times_ms[history->moment_count - 1] - begin;
+	bool has_days = span >= INT64_C(86400000);
+	unsigned count = 0;
+	if (span < 1000 || span > INT64_C(100) * 366 * 86400000) {
+		times[0].part = 0;
+		name_time(begin, has_days, times[0].text);
+		return 1;
+	}
+	int64_t step = time_step(span);
+	for (int64_t at = (begin + step - 1) / step * step;
+	     at - begin <= span && count < PFS_TIMES_MOST; at += step) {
+		times[count].part = (double)(at - begin) / (double)span;
+		name_time(at, has_days, times[count++].text);
+	}
+	return count;
 }
 
 /* ---- shapes ---- */
@@ -101,6 +129,7 @@ static void put_plot(FILE *to, const struct pfs_history *history, const char *na
 	const struct pfs_frame frame = { 0, 0, WIDTH, HEIGHT };
 	unsigned lines;
 	int64_t step = pfs_grid_step(history->most, &lines);
+	struct pfs_time times[PFS_TIMES_MOST];
 	char text[32];
 	(void)fprintf(to, "<div class=\"chart\" data-history=\"%s\"><div class=\"levels\">", name);
 	for (unsigned i = 0; i <= lines; i++)
@@ -118,9 +147,12 @@ static void put_plot(FILE *to, const struct pfs_history *history, const char *na
 		      "<path class=\"cursor\" d=\"M0 0V%.0f\" visibility=\"hidden\"/></svg>"
 		      "<div class=\"times\">",
 		      HEIGHT);
-	for (unsigned i = 0; i <= 4; i++)
-		(void)fprintf(to, "<span class=\"at%u\" style=\"left:%u%%\">%s</span>", i, 25 * i,
-			      pfs_time_at(history, i / 4.0, text));
+	for (unsigned i = 0, count = pfs_times_of(history, times); i < count; i++)
+		(void)fprintf(to, "<span class=\"%s%s\" style=\"left:%.2f%%\">%s</span>",
+			      times[i].part < 0.06   ? "first"
+			      : times[i].part > 0.94 ? "last"
+						     : "",
+			      i % 2 == 1 ? " odd" : "", times[i].part * 100, times[i].text);
 	(void)fputs("</div></div>\n", to);
 }
 

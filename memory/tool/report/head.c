@@ -29,6 +29,36 @@ static void say_largest(FILE *to, const struct pfs_report *self, enum pfs_questi
 		      pfs_amount(bytes, text), percent(bytes, all));
 }
 
+static void say_part(FILE *to, const struct pfs_report *self)
+{
+	const struct pfs_answer *answer = &self->answers[PFS_ASK_PARTS];
+	char text[32];
+	if (answer->row_count == 0)
+		return;
+	(void)fprintf(to, "<li>Most is held by <a href=\"#%s\"><b>",
+		      pfs_questions[PFS_ASK_PARTS].name);
+	pfs_put_text(to, pfs_text_at(answer, 0, 0));
+	(void)fputs("</b></a> (", to);
+	pfs_put_text(to, pfs_text_at(answer, 0, 1));
+	(void)fprintf(to, "): %s, %.1f %% of all.</li>",
+		      pfs_amount(pfs_number_at(answer, 0, 2), text),
+		      percent(pfs_number_at(answer, 0, 2), pfs_number_at(answer, 0, 5)));
+}
+
+static void say_line(FILE *to, const struct pfs_report_lines *lines)
+{
+	char text[1600], error[32];
+	if (lines->holders.count == 0)
+		return;
+	const struct pfs_holder *holder = &lines->holders.holders[0];
+	(void)fputs("<li>Of the heap, <a href=\"#lines\"><b>", to);
+	pfs_put_text(to, pfs_holder_text(lines->heap, holder, text, sizeof(text)));
+	(void)fprintf(to, "</b></a> holds %s", pfs_amount((int64_t)holder->now.live_bytes, text));
+	(void)fprintf(to, " (%s), %.1f %%.</li>",
+		      pfs_error_text(lines->heap, &holder->now, error),
+		      holder->now.live_bytes / lines->holders.bytes * 100);
+}
+
 static void say_peak(FILE *to, const struct pfs_history *history)
 {
 	char tracked[32], resident[32];
@@ -153,6 +183,8 @@ void pfs_put_head(FILE *to, const struct pfs_report *self, const struct pfs_hist
 	(void)fputs("</p>\n", to);
 	put_facts(to, self);
 	(void)fputs("<h2>What the figures say</h2><ul class=\"says\">", to);
+	say_part(to, self);
+	say_line(to, &self->now);
 	say_largest(to, self, PFS_ASK_INSTRUMENTS);
 	say_largest(to, self, PFS_ASK_ACCOUNTS);
 	say_peak(to, history);

@@ -78,6 +78,43 @@ static bool put_history(struct pfs_json *json, const struct pfs_report *self,
 	return true;
 }
 
+static void put_ages(struct pfs_json *json, const struct pfs_heap *heap,
+		     const struct pfs_heap_values *of)
+{
+	const uint64_t second = 1000000000u;
+	if (of->oldest_ns == 0)
+		return;
+	pfs_json_count(json, "oldest_seconds",
+		       heap->taken_ns > of->oldest_ns ? (heap->taken_ns - of->oldest_ns) / second
+						      : 0);
+	pfs_json_count(json, "newest_seconds",
+		       heap->taken_ns > of->newest_ns ? (heap->taken_ns - of->newest_ns) / second
+						      : 0);
+}
+
+static void put_lines(struct pfs_json *json, const char *name, const struct pfs_report_lines *lines)
+{
+	char where[1600];
+	if (lines->heap == NULL)
+		return;
+	pfs_json_array(json, name);
+	pfs_json_lines(json);
+	for (uint32_t i = 0; i < lines->holders.count; i++) {
+		const struct pfs_holder *holder = &lines->holders.holders[i];
+		double error = pfs_heap_error(lines->heap, &holder->now);
+		pfs_json_object(json, NULL);
+		pfs_json_text(json, "where",
+			      pfs_holder_text(lines->heap, holder, where, sizeof(where)));
+		pfs_json_integer(json, "bytes", (int64_t)holder->now.live_bytes);
+		if (error >= 0)
+			pfs_json_integer(json, "error_bytes", (int64_t)error);
+		pfs_json_integer(json, "blocks", (int64_t)holder->now.live_objects);
+		put_ages(json, lines->heap, &holder->now);
+		pfs_json_end(json);
+	}
+	pfs_json_end(json);
+}
+
 static bool put_all(const struct pfs_report *self, bool has_tables, FILE *to)
 {
 	struct pfs_json json = { .out = to, .is_compact = true, .is_in_html = true };
@@ -93,6 +130,8 @@ static bool put_all(const struct pfs_report *self, bool has_tables, FILE *to)
 			if (pfs_questions[i].whole == NULL)
 				put_table(&json, self, (enum pfs_question_id)i);
 		pfs_json_end(&json);
+		put_lines(&json, "lines", &self->now);
+		put_lines(&json, "lines_at_peak", &self->peak);
 	}
 	pfs_json_object(&json, "histories");
 	pfs_json_lines(&json);

@@ -22,7 +22,7 @@ static bool make_histories(struct histories *self, const struct pfs_report *repo
 
 static void put_holders(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
-	(void)fputs("<h2>Who holds what</h2><p class=\"lead\">Dark: in use now. Pale: the maximum "
+	(void)fputs("<h2>Who holds the heap</h2><p class=\"lead\">Dark: in use now. Pale: the maximum "
 		    "so far.</p><div class=\"grid\"><div>\n",
 		    to);
 	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &histories->of[PFS_ASK_HISTORY_INSTRUMENTS]);
@@ -60,6 +60,11 @@ bool pfs_report_write_body(const struct pfs_report *self, FILE *to)
 	bool fine = make_histories(&histories, self);
 	if (fine) {
 		pfs_put_head(to, self, &histories.of[PFS_ASK_HISTORY_INSTRUMENTS]);
+		(void)fputs("<h2>Everything it holds</h2><p class=\"lead\">Whatever its kind, the "
+			    "largest first.</p>\n",
+			    to);
+		pfs_put_parts(to, self);
+		fine = pfs_put_lines(to, self);
 		put_holders(to, self, &histories);
 		(void)fputs("<h2>Over time</h2>\n", to);
 		put_history(to, self, &histories, PFS_ASK_HISTORY_INSTRUMENTS);

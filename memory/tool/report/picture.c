@@ -23,6 +23,7 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 {
 	unsigned lines;
 	int64_t step = pfs_grid_step(history->most, &lines);
+	struct pfs_time times[PFS_TIMES_MOST];
 	char text[32];
 	for (unsigned i = 0; i <= lines; i++) {
 		double y = frame->top + frame->height * (1 - (double)i / lines);
@@ -32,10 +33,10 @@ static void put_scales(FILE *to, const struct pfs_history *history, const struct
 			      frame->left, y, frame->width, frame->left - 6, y + 4,
 			      i == 0 ? "0" : pfs_amount(step * i, text));
 	}
-	for (unsigned i = 0; i <= 4; i++)
+	for (unsigned i = 0, count = pfs_times_of(history, times); i < count; i++)
 		(void)fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-			      frame->left + frame->width * i / 4, frame->top + frame->height + 18,
-			      pfs_time_at(history, i / 4.0, text));
+			      frame->left + frame->width * times[i].part,
+			      frame->top + frame->height + 18, times[i].text);
 }
 
 /* The legend leaves out what is too small to be seen. */

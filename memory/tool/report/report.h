@@ -15,12 +15,14 @@
 
 #include "base/amount.h"
 #include "memory/tool/markup.h"
+#include "memory/tool/profile/holders.h"
 #include "memory/tool/sql/sql.h"
 
 /* ---- questions, and their answers ---- */
 
 enum pfs_question_id {
 	PFS_ASK_HEAD,
+	PFS_ASK_PARTS,
 	PFS_ASK_INSTRUMENTS,
 	PFS_ASK_ACCOUNTS,
 	PFS_ASK_PAIRS,
@@ -62,14 +64,26 @@ struct pfs_answer {
 	struct pfs_value *values; /* row by row */
 };
 
+/* A heap profile, by the program's own lines. */
+struct pfs_report_lines {
+	struct pfs_heap *heap; /* NULL: none */
+	struct pfs_rules *rules;
+	struct pfs_holders holders;
+};
+
 struct pfs_report {
 	char box[PFS_READER_PATH_BYTES]; /* the file name: what commands name as their target */
 	struct pfs_answer answers[PFS_QUESTIONS];
+	struct pfs_report_lines now, peak; /* with pfs_report_take_lines; peak: if that was higher */
 };
 
 /* All answers, of one moment. target as pfs_reader_open has it. NULL: as message says. */
 struct pfs_report *pfs_report_take(const char *target, struct pfs_message *message);
 void pfs_report_free(struct pfs_report *self);
+/* pfs_report_take_lines - add the heap profile, with the names of its functions: that can take
+ * seconds. A box without a profile has none. False: no memory, see message. */
+bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message);
+void pfs_report_drop_lines(struct pfs_report_lines *lines);
 
 /* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as
  * message says. */
@@ -138,6 +152,11 @@ void pfs_put_command(FILE *to, const struct pfs_report *self, enum pfs_question_
 /* The end of a figure: a note, and that command. */
 void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_id id);
 
+/* Everything that the program holds, whatever its kind, the largest first. */
+void pfs_put_parts(FILE *to, const struct pfs_report *self);
+/* The lines that hold the heap, their stacks, and the flame graph. False: no memory. */
+bool pfs_put_lines(FILE *to, const struct pfs_report *self);
+
 /* The beginning of a figure; with its title if the chapter has more than one. */
 void pfs_put_figure(FILE *to, enum pfs_question_id id, bool has_title);
 /* A row of memory_os; 0: it is not there. */
@@ -165,8 +184,14 @@ struct pfs_frame {
 void pfs_put_areas(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame);
 /* Bytes between lines of the grid, and the number of lines above 0. */
 int64_t pfs_grid_step(int64_t most, unsigned *lines);
-/* The time at a part of the axis: "12:00:01", with the day if the axis covers days. */
-const char *pfs_time_at(const struct pfs_history *history, double part, char text[32]);
+/* Labels of the time axis, equally far apart: "12:00:05", with the day if the axis covers days. part:
+ * of the axis, from 0 to 1. Returns how many. */
+#define PFS_TIMES_MOST 7u
+struct pfs_time {
+	double part;
+	char text[32];
+};
+unsigned pfs_times_of(const struct pfs_history *history, struct pfs_time times[PFS_TIMES_MOST]);
 /* The colour of a series: its index; 8: the others. */
 unsigned pfs_colour_of(const struct pfs_history *history, const char *name);
 

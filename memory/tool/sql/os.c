@@ -248,7 +248,7 @@ static void mapped_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 	const struct pfs_box_mapper *one = &cursor->snapshot->mappers[cursor->row];
 	if (column == 0)
 		pfs_result_text(context, one->name);
-	else
+	else if (column < 3 || one->measured_realtime_ns != 0)
 		pfs_result_number(context, column == 1   ? one->ranges
 					   : column == 2 ? one->mapped
 							 : one->resident);
@@ -258,7 +258,7 @@ static void mapped_value(struct pfs_cursor *cursor, int column, sqlite3_context 
 const struct pfs_table pfs_sql_mapped = {
 	.name = "memory_mapped", .schema = "pfs",
 	.columns = "NAME VARCHAR(128) NOT NULL, RANGES BIGINT NOT NULL, "
-		   "MAPPED_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT NOT NULL",
+		   "MAPPED_BYTES BIGINT NOT NULL, RESIDENT_BYTES BIGINT",
 	.row_limit = mapped_limit, .there = mapped_there, .value = mapped_value
 };
 /* clang-format on */

@@ -181,7 +181,7 @@ class Report(Case):
         text = self.report()
         page = Page(text)
         self.assertEqual([tag for tag, _ in page.tags].count("script"), 2)
-        self.assertEqual([tag for tag, _ in page.tags].count("b"), 2)  # of what the figures say
+        self.assertEqual([tag for tag, _ in page.tags].count("b"), 3)  # of what the figures say
         for _, attributes in page.tags:
             for name, value in attributes.items():
                 self.assertFalse(name.startswith("on"), name)
