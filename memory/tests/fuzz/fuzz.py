@@ -28,6 +28,7 @@ from place import Place, expect, main, show
 COUNTS = {"boxes": 12, "packets": 3000, "requests": 600}
 COMMAND_S = 30
 RSS_MAX = 256 << 20
+AT_ONCE = 100  # requests: one that is not whole is ended only by a deadline
 PROGRAM = """
 import threading, time
 def work(seed):
@@ -298,30 +299,49 @@ def request(bench):
     return bench.mutated(text) if chance.random() < 0.6 else text
 
 
+def ask(bench):
+    """A client that has sent a request."""
+    client = bench.connect("http.sock")
+    try:
+        client.sendall(request(bench))
+        client.shutdown(socket.SHUT_WR)
+    except ConnectionError:
+        pass
+    return client
+
+
+def read(client):
+    """What came back: a status, or none."""
+    data = b""
+    try:
+        while more := client.recv(1 << 16):
+            data += more if len(data) < 100 else b""
+    except ConnectionError:
+        return "reset"
+    except TimeoutError:
+        expect(False, "a request is not answered")
+    finally:
+        client.close()
+    status = re.match(rb"HTTP/1\.[01] (\d+) ", data)
+    return int(status[1]) if status else "no answer"
+
+
+def resident(process):
+    """Bytes."""
+    with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmRSS"))
+
+
 def requests(bench):
     """Each is answered or ended; the server answers after all of them, and stays small."""
     process, _ = bench.program()
     server = bench.serve("--http", "socket", "all")
-    most = 0
-    for number in range(bench.count):
-        client = bench.connect("http.sock")
-        try:
-            client.sendall(request(bench))
-            client.shutdown(socket.SHUT_WR)
-            data = b""
-            while more := client.recv(1 << 16):
-                data += more if len(data) < 100 else b""
-            status = re.match(rb"HTTP/1\.[01] (\d+) ", data)
-            bench.outcomes[int(status[1]) if status else "no answer"] += 1
-        except ConnectionError:
-            bench.outcomes["reset"] += 1
-        except TimeoutError:
-            expect(False, f"request {number} is not answered")
-        client.close()
-        if number % 50 == 0:
-            with open(f"/proc/{server.pid}/status", encoding="utf-8") as file:
-                most = max(most, *(int(line.split()[1]) << 10 for line in file
-                                   if line.startswith("VmRSS")))
+    most, left = 0, bench.count
+    while left > 0:
+        clients = [ask(bench) for _ in range(min(left, AT_ONCE))]
+        left -= len(clients)
+        bench.outcomes.update(read(client) for client in clients)
+        most = max(most, resident(server))
     client = http.client.HTTPConnection("localhost", timeout=30)
     client.sock = bench.connect("http.sock")
     client.request("GET", "/metrics")
