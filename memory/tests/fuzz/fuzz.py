@@ -13,6 +13,7 @@ import http.client
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -28,6 +29,7 @@ from place import Place, expect, main, show
 COUNTS = {"boxes": 12, "packets": 3000, "requests": 600}
 COMMAND_S = 30
 RSS_MAX = 256 << 20
+AT_ONCE, SILENCE_MS = 100, 1500  # requests: one that is not whole is ended only by a deadline
 PROGRAM = """
 import threading, time
 def work(seed):
@@ -38,7 +40,7 @@ for one in threads: one.start()
 kept = [bytes(3000) for _ in range(3000)]
 for one in threads: one.join()
 print("held", flush=True)
-time.sleep(60)
+time.sleep(36000)
 """
 TABLES = ("memory_os memory_history memory_global_by_current_bytes memory_trace memory_limits "
           "memory_by_thread_by_current_bytes memory_arenas memory_arenas_history memory_mapped "
@@ -55,11 +57,20 @@ class Bench(Place):
         self.count = int(count or COUNTS[sys.argv[1]])
         self.chance = random.Random(int(seed))
         self.outcomes = Counter()
+        self.programs = []
+
+    def close(self):
+        """They end, and nothing stays."""
+        for process in self.programs:
+            process.kill()
+            process.communicate()
+        super().close()
 
     def program(self):
         """It runs; its box."""
         process = self.start("/usr/bin/python3", "-c", PROGRAM, options=(
             "--lg-prof-sample", "12", "--tick-ms", "100", "--keep"))
+        self.programs.append(process)
         expect(process.stdout.readline() == "held\n", "the program has begun")
         return process, glob.glob(f"{self.folder}/{process.pid}-*.box")[0]
 
@@ -81,8 +92,8 @@ class Bench(Place):
     def connect(self, name):
         """A client of a Unix socket."""
         client = socket.socket(socket.AF_UNIX)
+        client.connect(self.path(name))  # waits while too many others do
         client.settimeout(30)
-        client.connect(self.path(name))
         return client
 
     def mutated(self, data, most=8):
@@ -266,7 +277,6 @@ def packets(bench):
     expect(bench.connect("mysql.sock").recv(100)[5:6] == b"8", "it greets")
     bench.end(server)
     expect(process.poll() is None, "the program goes on")
-    process.kill()
 
 
 # ---- requests ----
@@ -298,30 +308,63 @@ def request(bench):
     return bench.mutated(text) if chance.random() < 0.6 else text
 
 
+def ask(bench):
+    """A client that has sent a request."""
+    client = bench.connect("http.sock")
+    try:
+        client.sendall(request(bench))
+    except ConnectionError:
+        pass
+    return client
+
+
+def status_of(data):
+    """Of an answer."""
+    status = re.match(rb"HTTP/1\.[01] (\d+) ", data)
+    return int(status[1]) if status else "ended without an answer"
+
+
+def read_all(clients):
+    """What came back to each: a status, an end, or nothing, where the server waits for more."""
+    said, waiting = {client: b"" for client in clients}, select.poll()
+    by_number = {client.fileno(): client for client in clients}
+    for number in by_number:
+        waiting.register(number, select.POLLIN)
+    outcomes = []
+    while by_number and (events := waiting.poll(SILENCE_MS)):
+        for number, _ in events:
+            client = by_number[number]
+            try:
+                more = client.recv(1 << 16)
+            except ConnectionError:
+                more = b""
+            if more:
+                said[client] = (said[client] + more)[:100]
+                continue
+            waiting.unregister(number)
+            outcomes.append(status_of(said[by_number.pop(number)]))
+    for client in clients:
+        client.close()
+    return outcomes + [status_of(said[client]) if said[client] else "waited for more"
+                       for client in by_number.values()]
+
+
+def resident(process):
+    """Bytes."""
+    with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmRSS"))
+
+
 def requests(bench):
     """Each is answered or ended; the server answers after all of them, and stays small."""
-    process, _ = bench.program()
+    bench.program()
     server = bench.serve("--http", "socket", "all")
-    most = 0
-    for number in range(bench.count):
-        client = bench.connect("http.sock")
-        try:
-            client.sendall(request(bench))
-            client.shutdown(socket.SHUT_WR)
-            data = b""
-            while more := client.recv(1 << 16):
-                data += more if len(data) < 100 else b""
-            status = re.match(rb"HTTP/1\.[01] (\d+) ", data)
-            bench.outcomes[int(status[1]) if status else "no answer"] += 1
-        except ConnectionError:
-            bench.outcomes["reset"] += 1
-        except TimeoutError:
-            expect(False, f"request {number} is not answered")
-        client.close()
-        if number % 50 == 0:
-            with open(f"/proc/{server.pid}/status", encoding="utf-8") as file:
-                most = max(most, *(int(line.split()[1]) << 10 for line in file
-                                   if line.startswith("VmRSS")))
+    most, left = 0, bench.count
+    while left > 0:
+        clients = [ask(bench) for _ in range(min(left, AT_ONCE))]
+        left -= len(clients)
+        bench.outcomes.update(read_all(clients))
+        most = max(most, resident(server))
     client = http.client.HTTPConnection("localhost", timeout=30)
     client.sock = bench.connect("http.sock")
     client.request("GET", "/metrics")
@@ -330,7 +373,6 @@ def requests(bench):
     expect(most < RSS_MAX, f"{most >> 20} MiB resident")
     bench.outcomes["MiB resident at most"] = most >> 20
     bench.end(server)
-    process.kill()
 
 
 def timed(part):
