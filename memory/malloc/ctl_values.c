@@ -105,8 +105,8 @@ static int refuse_values(const struct pfs_ctl *ctl)
 	return error != 0 ? error : pfs_ctl_refuse_old(ctl);
 }
 
-/* Does an arena use sbrk where mmap fails? It may be set, but no memory comes from sbrk: so "primary"
- * is refused, which would ask for it first. */
+/* Does an arena use sbrk where mmap fails? It may be set, but no memory comes from sbrk: so
+ * "primary" is refused, which would ask for it first. */
 static int arena_dss(const struct pfs_ctl *ctl, struct pfs_arena *arena)
 {
 	static const char *const names[] = { "disabled", "secondary" };

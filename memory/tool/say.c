@@ -77,12 +77,13 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 				   "COUNT and SUM columns may not match",
 				   (unsigned long long)snapshot->rows_missed);
 	if (snapshot->lost[PFS_LOST_THREADS] != 0)
-		(void)pfs_complain(0,
-				   "%llu threads were not counted, because more lived than the box "
-				   "has room for; they allocated %llu bytes: start the program with "
-				   "pfs-mem run --threads N",
-				   (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
-				   (unsigned long long)snapshot->lost[PFS_LOST_THREAD_BYTES]);
+		(void)pfs_complain(
+			0,
+			"%llu threads were not counted, because more lived than the box "
+			"has room for; they allocated %llu bytes: start the program with "
+			"pfs-mem run --threads N",
+			(unsigned long long)snapshot->lost[PFS_LOST_THREADS],
+			(unsigned long long)snapshot->lost[PFS_LOST_THREAD_BYTES]);
 	if (snapshot->damaged != 0)
 		(void)pfs_complain(0, "%llu damaged records were left out; the first: %s",
 				   (unsigned long long)snapshot->damaged, snapshot->damage.text);

@@ -91,8 +91,9 @@ static bool put(const struct pfs_snapshot *snapshot, const struct pfs_arguments 
 {
 	bool is_text = arguments->format == PFS_FORMAT_TEXT;
 	/* Text has a sign instead of the last one. */
-	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO",
-					is_text ? NULL : "HIGH_IS", NULL };
+	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS",
+					"ALLOCS",  "WHO",  is_text ? NULL : "HIGH_IS",
+					NULL };
 	char text[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 8];
 	uint64_t count;
 	struct holder *holders = holders_of(snapshot, arguments, &count);
@@ -177,7 +178,8 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv and json) is an upper bound: a "
-	       "sum of peaks that may have come at different moments. A box whose program ended is shown once.",
+	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv and "
+	       "json) is an upper bound: a sum of peaks that may have come at different moments. A "
+	       "box whose program ended is shown once.",
 };
 /* clang-format on */
