@@ -178,8 +178,8 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv and "
-	       "json) is an upper bound: a sum of peaks that may have come at different moments. A "
-	       "box whose program ended is shown once.",
+	.doc = "show who holds the most memory\vA HIGH with the sign ≤ (HIGH_IS 'at most' in csv "
+	       "and json) is an upper bound: a sum of peaks that may have come at different "
+	       "moments. A box whose program ended is shown once.",
 };
 /* clang-format on */
