@@ -108,7 +108,8 @@ enum pfs_ctl_do {
 	PFS_CTL_EXPLICIT_DESTROY,
 	PFS_CTL_PROF, /* is there a profile? */
 	PFS_CTL_PROF_LG,
-	PFS_CTL_PROF_ACTIVE
+	PFS_CTL_PROF_ACTIVE,
+	PFS_CTL_PROF_DUMP
 };
 enum pfs_ctl_bin { PFS_CTL_BIN_SIZE, PFS_CTL_BIN_NREGS, PFS_CTL_BIN_SLAB, PFS_CTL_BIN_SHARDS };
 enum pfs_ctl_arena {
@@ -128,6 +129,7 @@ struct pfs_ctl_counting {
 	uint32_t (*profile_lg)(void);
 	bool (*profile_is_active)(void);
 	void (*profile_activate)(bool active);
+	int (*profile_dump)(const char *path); /* 0 or an error number */
 	uint64_t *(*counter)(bool freed);
 };
 extern const struct pfs_ctl_counting pfs_ctl_counting __attribute__((weak));

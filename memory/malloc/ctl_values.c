@@ -280,6 +280,15 @@ static int prof_active(const struct pfs_ctl *ctl)
 	return error != 0 ? error : pfs_ctl_read(ctl, &before, sizeof(before));
 }
 
+static int prof_dump(const struct pfs_ctl *ctl)
+{
+	const char *path = NULL;
+	int error = pfs_ctl_refuse_old(ctl);
+	if (error == 0)
+		error = pfs_ctl_write(ctl, &path, sizeof(path));
+	return error != 0 ? error : pfs_ctl_counting.profile_dump(path);
+}
+
 static int prof_value(const struct pfs_ctl *ctl)
 {
 	uint32_t lg = &pfs_ctl_counting != NULL ? pfs_ctl_counting.profile_lg() : 0;
@@ -290,6 +299,7 @@ static int prof_value(const struct pfs_ctl *ctl)
 	switch ((enum pfs_ctl_do)ctl->row->value) {
 	case PFS_CTL_PROF_LG: return give_number(ctl, lg);
 	case PFS_CTL_PROF_ACTIVE: return prof_active(ctl);
+	case PFS_CTL_PROF_DUMP: return prof_dump(ctl);
 	default: return ENOENT;
 	}
 }

@@ -202,7 +202,7 @@ static uint64_t *counter(bool freed)
 }
 
 const struct pfs_ctl_counting pfs_ctl_counting = { profile_lg, profile_is_active, profile_activate,
-						   counter };
+						   pfs_profile_dump, counter };
 
 /* With a rule other than exact, a tag does not name a cell. Tags then point into zeroes, which no
  * thread owns, so every free takes the slow path. */

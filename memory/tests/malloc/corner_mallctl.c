@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <unistd.h>
 
 #include "je.h"
 
@@ -368,6 +369,61 @@ OUR_CORNER(profile_switched)
 		je_write("prof.active", &active, sizeof(active));
 		CORNER_CHECK(je_bool("prof.active") == active, "after");
 	}
+}
+
+static _Atomic(bool) is_over;
+
+static void *churn(void *unused)
+{
+	while (!is_over) {
+		void *volatile many[100];
+		for (unsigned i = 0; i < 100; i++)
+			many[i] = malloc(3000);
+		for (unsigned i = 0; i < 100; i++)
+			free(many[i]);
+	}
+	return unused;
+}
+
+/* The sum of all threads, as the dump has it. */
+static void check_dump(const char *path, double least, double most)
+{
+	static char text[1 << 16];
+	double objects = 0, bytes = 0;
+	FILE *file = fopen(path, "r");
+	size_t got = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[got] = '\0';
+	if (file != NULL)
+		(void)fclose(file);
+	CORNER_CHECK(sscanf(text, "heap_v2/1\n  t*: %lf: %lf [0: 0]\n  t", &objects, &bytes) == 2,
+		     "the dump begins with %.60s", text);
+	CORNER_CHECK(bytes > least && bytes < most, "%.0f bytes", bytes);
+	CORNER_CHECK(strstr(text, "\n@ 0x") != NULL, "a stack");
+}
+
+OUR_CORNER(profile_dumped)
+{
+	char path[] = "/tmp/pfs_dump_XXXXXX";
+	const char *name = path, *nowhere = "/nothing/here";
+	pthread_t thread;
+	uint64_t value = 0;
+	size_t length = sizeof(value);
+	if (!je_bool("config.prof"))
+		corner_skip("no profile");
+	int file = mkstemp(path);
+	CORNER_CHECK(file >= 0 && close(file) == 0, "%s", path);
+	CORNER_CHECK(pthread_create(&thread, NULL, churn, NULL) == 0, "a thread");
+	for (unsigned i = 0; i < 40; i++)
+		memset(malloc(1 << 20), 1, 1);
+	for (unsigned i = 0; i < 20; i++)
+		je_write("prof.dump", &name, sizeof(name));
+	is_over = true;
+	(void)pthread_join(thread, NULL);
+	check_dump(path, 25e6, 65e6);
+	(void)unlink(path);
+	CORNER_CHECK(mallctl("prof.dump", NULL, NULL, &nowhere, sizeof(nowhere)) == EFAULT,
+		     "a path that cannot be");
+	CORNER_CHECK(mallctl("prof.dump", &value, &length, NULL, 0) == EPERM, "it is read");
 }
 
 OUR_CORNER(sbrk_is_never_first)
