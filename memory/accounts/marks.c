@@ -12,9 +12,10 @@
  * estimate so far and clears these sums, so that consecutive lives do not add up forever. Between
  * two ticks all marks may have been reached at the same moment, so the estimate is never too low.
  *
- * An ended life's cell only loses blocks. So after a tick its marks above the thread's table fall to
- * what it had in use before the tick began: later moments have no more, and earlier ones are in the
- * saved estimate. Lives that end quickly tick by themselves, so few of them count as simultaneous.
+ * An ended life's cell only loses blocks. So after a tick its marks above the thread's table fall
+ * to what it had in use before the tick began: later moments have no more, and earlier ones are in
+ * the saved estimate. Lives that end quickly tick by themselves, so few of them count as
+ * simultaneous.
  */
 #include "marks.h"
 
@@ -138,7 +139,8 @@ static uint64_t not_below_zero(uint64_t value)
 }
 
 /* Saves the sum of the parts' high marks, including lives that ended since the last tick. What the
- * party's own cell has in use, under other rules than exact, is in use in the next interval, too. */
+ * party's own cell has in use, under other rules than exact, is in use in the next interval, too.
+ */
 static void party_tick(struct pfs_books *self, struct pfs_party *party)
 {
 	for (uint32_t i = 0; i < self->instruments_max; i++) {

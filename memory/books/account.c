@@ -145,8 +145,8 @@ bool pfs_memory_thread_account(struct pfs_memory_thread *thread, const char *use
 	pfs_mutex_lock(&self->limits_lock);
 	pfs_desk_open(self);
 	bool can = find(thread, user, host, &to) && has_cells(thread, &to);
-	if (can && (to.account != thread->account || to.user != thread->user ||
-		    to.host != thread->host))
+	if (can &&
+	    (to.account != thread->account || to.user != thread->user || to.host != thread->host))
 		move_life(thread, &to);
 	pfs_desk_close(self);
 	pfs_mutex_unlock(&self->limits_lock);

@@ -210,6 +210,9 @@ struct pfs_reader_group *pfs_groups_have(struct pfs_groups *self, uint32_t who,
 const struct pfs_reader_group *pfs_groups_find(const struct pfs_groups *self, uint32_t who,
 					       uint32_t instrument);
 
+/* Bytes in use of a row never exceeded this, because a limit held. INT64_MAX: not known. */
+int64_t pfs_rows_held_bytes(const struct pfs_snapshot *snapshot, int table, uint32_t who);
+
 bool pfs_rows_make(const struct pfs_reader *self, struct pfs_snapshot *snapshot);
 void pfs_rows_free(struct pfs_snapshot_rows *rows);
 /* The number and word of the record of a table's who; global: 0. */

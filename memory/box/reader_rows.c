@@ -182,49 +182,6 @@ static void set_marks(struct pfs_reader_group *group, const struct party *party)
 	group->reached_bytes = party->reached_bytes;
 }
 
-/* ---- limits ---- */
-
-static bool is_limit_of(const struct pfs_seen_limit *limit, const struct pfs_seen_account *party,
-			bool has_host)
-{
-	return limit->has_user == party->has_user &&
-	       (!limit->has_user || strcmp(limit->user, party->user_name) == 0) &&
-	       (!has_host || (limit->has_host == party->has_host &&
-			      (!limit->has_host || strcmp(limit->host, party->host_name) == 0)));
-}
-
-/* What a party's own limit, or else the one of its kind, has held. UINT64_MAX: not known. */
-static uint64_t held_of_party(const struct pfs_snapshot *snapshot,
-			      const struct pfs_seen_account *party, bool is_account)
-{
-	const uint32_t own = is_account ? PFS_SCOPE_ACCOUNT : PFS_SCOPE_USER;
-	const uint32_t each = is_account ? PFS_SCOPE_EACH_ACCOUNT : PFS_SCOPE_EACH_USER;
-	uint64_t held = UINT64_MAX;
-	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
-		const struct pfs_seen_limit *limit = &snapshot->limits[i];
-		if (limit->scope == own && is_limit_of(limit, party, is_account))
-			return limit->held_bytes;
-		if (limit->scope == each)
-			held = limit->held_bytes;
-	}
-	return held;
-}
-
-/* Bytes in use of a row never exceeded this. INT64_MAX: not known. */
-static int64_t held_bytes(const struct pfs_snapshot *snapshot, int table, uint32_t who)
-{
-	uint64_t held = UINT64_MAX, whole = UINT64_MAX;
-	if (table == PFS_TABLE_ACCOUNT)
-		held = held_of_party(snapshot, &snapshot->accounts[who], true);
-	else if (table == PFS_TABLE_USER)
-		held = held_of_party(snapshot, &snapshot->users[who], false);
-	for (uint32_t i = 0; i < snapshot->limit_count; i++)
-		if (snapshot->limits[i].scope == PFS_SCOPE_PROGRAM)
-			whole = snapshot->limits[i].held_bytes;
-	held = held < whole ? held : whole;
-	return held < INT64_MAX ? (int64_t)held : INT64_MAX;
-}
-
 /* ---- tables ---- */
 
 /* State while rows are computed. */
@@ -326,7 +283,7 @@ static void add_accounts_above(const struct making *self, int table)
 		struct pfs_reader_group *to = pfs_groups_have(groups, who, from->instrument);
 		const struct party *party = &self->accounts[i][table];
 		struct pfs_seen_marks marks = marks_of_party(party);
-		int64_t held = held_bytes(snapshot, PFS_TABLE_ACCOUNT, from->who);
+		int64_t held = pfs_rows_held_bytes(snapshot, PFS_TABLE_ACCOUNT, from->who);
 		marks.high_bytes = smaller(marks.high_bytes,
 					   pfs_larger(held, party->reached_bytes));
 		to->reached_count = pfs_larger(to->reached_count, party->reached_count);
@@ -378,7 +335,7 @@ static void apply_limits(const struct pfs_snapshot *snapshot, int table)
 	struct pfs_groups *groups = &snapshot->rows->tables[table];
 	for (uint64_t i = 0; table != PFS_TABLE_THREAD && i < groups->count; i++) {
 		struct pfs_reader_group *group = &groups->group[i];
-		int64_t held = held_bytes(snapshot, table, group->who);
+		int64_t held = pfs_rows_held_bytes(snapshot, table, group->who);
 		group->marks.high_bytes = smaller(group->marks.high_bytes,
 						  pfs_larger(held, group->reached_bytes));
 	}

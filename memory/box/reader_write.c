@@ -102,9 +102,9 @@ static bool write_switch(const struct writer *writer, uint32_t number, uint64_t 
 	const struct pfs_box_region *region = &writer->reader->regions[PFS_BOX_SWITCHES];
 	int error = posix_fallocate(writer->file, (off_t)region->offset, (off_t)region->bytes);
 	errno = error;
-	return error == 0 && pwrite(writer->file, &value, sizeof(value),
-				    (off_t)(region->offset + number * sizeof(value))) ==
-				     (ssize_t)sizeof(value);
+	return error == 0 &&
+	       pwrite(writer->file, &value, sizeof(value),
+		      (off_t)(region->offset + number * sizeof(value))) == (ssize_t)sizeof(value);
 }
 
 bool pfs_reader_instrument(struct pfs_reader *self, uint32_t number, uint64_t thread_id, bool on,

@@ -21,6 +21,7 @@ static _Atomic(uint32_t) count;
 static struct pfs_base_pool arena_pool;
 static uint64_t node_mask; /* written by settle_locked only, like defaults */
 static uint32_t defaults;  /* 0: not settled */
+static _Atomic(struct pfs_arena *) oversize PFS_SELDOM; /* NULL: none yet; written under lock */
 
 static _Atomic(int64_t) decay_ms_default[2] = { PFS_DECAY_BY_CONF, PFS_DECAY_BY_CONF };
 
@@ -141,16 +142,51 @@ struct pfs_arena *pfs_arena_at(uint32_t number)
 	return arena;
 }
 
-struct pfs_arena *pfs_arena_create(void)
+/* Under lock. */
+static struct pfs_arena *create_locked(void)
 {
-	pfs_mutex_lock(&lock);
 	settle_locked();
 	uint32_t number = pfs_arena_count();
 	struct pfs_arena *arena = number < PFS_ARENAS_MAX ? arena_make(number) : NULL;
 	if (arena != NULL)
 		pfs_store_relaxed(&count, number + 1); /* relaxed: under lock; [AR1] carries it */
+	return arena;
+}
+
+struct pfs_arena *pfs_arena_create(void)
+{
+	pfs_mutex_lock(&lock);
+	struct pfs_arena *arena = create_locked();
 	pfs_mutex_unlock(&lock);
 	return arena;
+}
+
+/* What it frees goes at once. */
+static struct pfs_arena *make_oversize(void)
+{
+	pfs_mutex_lock(&lock);
+	struct pfs_arena *arena = pfs_load_relaxed(&oversize); /* relaxed: under lock */
+	if (arena == NULL)
+		arena = create_locked();
+	if (arena != NULL) {
+		pfs_arena_set_decay_ms(arena, PFS_EXTENT_DIRTY, 0);
+		/* [AR1] release, pairs with [AR2]: an initialized arena. */
+		pfs_store_release(&oversize, arena);
+	}
+	pfs_mutex_unlock(&lock);
+	return arena;
+}
+
+struct pfs_arena *pfs_arena_for_large(struct pfs_arena *own, size_t size_bytes)
+{
+	if (pfs_likely(pfs_conf.oversize_threshold == 0) ||
+	    size_bytes < pfs_conf.oversize_threshold || own->number >= pfs_arenas_settle())
+		return own;
+	/* [AR2] acquire, pairs with [AR1]. */
+	struct pfs_arena *arena = pfs_load_acquire(&oversize);
+	if (arena == NULL)
+		arena = make_oversize();
+	return arena != NULL ? arena : own;
 }
 
 /* The index, among the allowed nodes, of the node that the caller runs on. */

@@ -22,6 +22,7 @@ struct pfs_arena {
 	uint32_t number;
 	_Atomic(uint32_t) threads;    /* threads bound to it now */
 	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
+	_Atomic(uint32_t) is_secondary; /* arena.<i>.dss as it was set: secondary, or disabled */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
 };
@@ -56,6 +57,10 @@ static inline struct pfs_arena *pfs_arena_next(const struct pfs_arena *before)
 
 /* Create one more. NULL: no memory, or there are PFS_ARENAS_MAX. */
 struct pfs_arena *pfs_arena_create(void);
+
+/* The arena for a large block of a thread that is bound to `own`: an arena that has all blocks from
+ * the option oversize_threshold on, unless the program created the thread's arena. */
+struct pfs_arena *pfs_arena_for_large(struct pfs_arena *own, size_t size_bytes);
 
 /* Choose an arena for the calling thread and count the thread there: among the default arenas of
  * its node, one with the fewest threads. The process's first thread gets the first arena. */

@@ -118,6 +118,9 @@ struct pfs_own {
 	uint64_t last_tag;          /* this and reference: guarded */
 	uint32_t reference;         /* of the thread's life */
 	struct pfs_cell *last_cell;
+	/* Bytes of classes that the thread has allocated and freed, which thread.allocatedp and
+	 * thread.deallocatedp point to. */
+	uint64_t allocated, freed;
 };
 
 /* The calling thread's cache; never NULL. Before the first call, and after the thread's end, it is

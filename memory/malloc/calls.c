@@ -51,7 +51,8 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, align_bytes);
-	return pfs_malloc_large_in(pfs_cache_arena(), size_bytes, align_bytes, is_zeroed);
+	return pfs_malloc_large_in(pfs_arena_for_large(pfs_cache_arena(), size_bytes), size_bytes,
+				   align_bytes, is_zeroed);
 }
 
 /* The block is large, or its ring holds few. */

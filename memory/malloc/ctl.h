@@ -98,12 +98,18 @@ enum pfs_ctl_do {
 	PFS_CTL_THREAD_ARENA,
 	PFS_CTL_ALLOCATED,
 	PFS_CTL_DEALLOCATED,
+	PFS_CTL_ALLOCATED_AT,
+	PFS_CTL_DEALLOCATED_AT,
 	PFS_CTL_TCACHE_ENABLED,
 	PFS_CTL_TCACHE_FLUSH,
 	PFS_CTL_IDLE,
 	PFS_CTL_EXPLICIT_CREATE,
 	PFS_CTL_EXPLICIT_FLUSH,
-	PFS_CTL_EXPLICIT_DESTROY
+	PFS_CTL_EXPLICIT_DESTROY,
+	PFS_CTL_PROF, /* is there a profile? */
+	PFS_CTL_PROF_LG,
+	PFS_CTL_PROF_ACTIVE,
+	PFS_CTL_PROF_DUMP
 };
 enum pfs_ctl_bin { PFS_CTL_BIN_SIZE, PFS_CTL_BIN_NREGS, PFS_CTL_BIN_SLAB, PFS_CTL_BIN_SHARDS };
 enum pfs_ctl_arena {
@@ -115,6 +121,18 @@ enum pfs_ctl_arena {
 	PFS_CTL_ARENA_DIRTY,
 	PFS_CTL_ARENA_MUZZY
 };
+
+/* What a library that counts each block adds; it is not there in the allocator alone.
+ *	profile_lg  log2 of the mean bytes between samples; 0: the program has no profile
+ *	counter     bytes that the calling thread has allocated, or freed; each call advances it */
+struct pfs_ctl_counting {
+	uint32_t (*profile_lg)(void);
+	bool (*profile_is_active)(void);
+	void (*profile_activate)(bool active);
+	int (*profile_dump)(const char *path); /* 0 or an error number */
+	uint64_t *(*counter)(bool freed);
+};
+extern const struct pfs_ctl_counting pfs_ctl_counting __attribute__((weak));
 
 /* The sums of an epoch. */
 struct pfs_ctl_sums {

@@ -105,16 +105,29 @@ static int refuse_values(const struct pfs_ctl *ctl)
 	return error != 0 ? error : pfs_ctl_refuse_old(ctl);
 }
 
-/* No memory comes from sbrk, so only "disabled" can be set. */
-static int arena_dss(const struct pfs_ctl *ctl)
+/* Does an arena use sbrk where mmap fails? It may be set, but no memory comes from sbrk: so
+ * "primary" is refused, which would ask for it first. */
+static int arena_dss(const struct pfs_ctl *ctl, struct pfs_arena *arena)
 {
-	const char *before = "disabled";
-	const char *after = before;
+	static const char *const names[] = { "disabled", "secondary" };
+	/* relaxed, here and below: a setting. */
+	uint32_t is_on = arena != NULL && pfs_load_relaxed(&arena->is_secondary) != 0;
+	const char *before = names[is_on], *after = before;
 	int error = pfs_ctl_write(ctl, &after, sizeof(after));
-	if (error == 0 && after != before && strcmp(after, before) != 0)
-		error = strcmp(after, "primary") == 0 || strcmp(after, "secondary") == 0 ? EFAULT
-											 : EINVAL;
-	return error != 0 ? error : pfs_ctl_read(ctl, &before, sizeof(before));
+	if (error == 0 && strcmp(after, "primary") == 0)
+		error = EFAULT;
+	else if (error == 0 && strcmp(after, names[0]) != 0 && strcmp(after, names[1]) != 0)
+		error = EINVAL;
+	if (error != 0)
+		return error;
+	for (struct pfs_arena *at = arena; ctl->new_value != NULL;) {
+		at = arena != NULL ? arena : pfs_arena_next(at);
+		if (at != NULL) /* relaxed: see above */
+			pfs_store_relaxed(&at->is_secondary, strcmp(after, names[1]) == 0);
+		if (at == NULL || arena != NULL)
+			break;
+	}
+	return pfs_ctl_read(ctl, &before, sizeof(before));
 }
 
 static int arena_value(const struct pfs_ctl *ctl)
@@ -132,7 +145,8 @@ static int arena_value(const struct pfs_ctl *ctl)
 	case PFS_CTL_ARENA_PURGE: purge(index); return 0;
 	case PFS_CTL_ARENA_DECAY: pfs_tick_if_time(); return 0;
 	case PFS_CTL_ARENA_REFUSED: return EFAULT;
-	case PFS_CTL_ARENA_DSS: return arena_dss(ctl);
+	case PFS_CTL_ARENA_DSS:
+		return arena == NULL && !is_all(index) ? EFAULT : arena_dss(ctl, arena);
 	case PFS_CTL_ARENA_DIRTY:
 	case PFS_CTL_ARENA_MUZZY: break;
 	}
@@ -254,6 +268,42 @@ static int explicit_end(const struct pfs_ctl *ctl, bool (*end)(uint32_t number))
 	return end(number) ? 0 : EFAULT;
 }
 
+/* ---- the heap profile of a library that has one ---- */
+
+static int prof_active(const struct pfs_ctl *ctl)
+{
+	bool before = pfs_ctl_counting.profile_is_active();
+	bool after = before;
+	int error = pfs_ctl_write(ctl, &after, sizeof(after));
+	if (error == 0 && after != before)
+		pfs_ctl_counting.profile_activate(after);
+	return error != 0 ? error : pfs_ctl_read(ctl, &before, sizeof(before));
+}
+
+static int prof_dump(const struct pfs_ctl *ctl)
+{
+	const char *path = NULL;
+	int error = pfs_ctl_refuse_old(ctl);
+	if (error == 0)
+		error = pfs_ctl_write(ctl, &path, sizeof(path));
+	return error != 0 ? error : pfs_ctl_counting.profile_dump(path);
+}
+
+static int prof_value(const struct pfs_ctl *ctl)
+{
+	uint32_t lg = &pfs_ctl_counting != NULL ? pfs_ctl_counting.profile_lg() : 0;
+	if ((enum pfs_ctl_do)ctl->row->value == PFS_CTL_PROF)
+		return give_number(ctl, lg != 0);
+	if (lg == 0)
+		return ENOENT;
+	switch ((enum pfs_ctl_do)ctl->row->value) {
+	case PFS_CTL_PROF_LG: return give_number(ctl, lg);
+	case PFS_CTL_PROF_ACTIVE: return prof_active(ctl);
+	case PFS_CTL_PROF_DUMP: return prof_dump(ctl);
+	default: return ENOENT;
+	}
+}
+
 /* ---- the rest ---- */
 
 static int epoch(const struct pfs_ctl *ctl)
@@ -296,19 +346,35 @@ static int narenas(const struct pfs_ctl *ctl, bool by_default)
 	return give_number(ctl, by_default ? settled : pfs_arena_count());
 }
 
+/* Only a library that counts each block keeps counters to point to. */
+static int thread_bytes(const struct pfs_ctl *ctl)
+{
+	enum pfs_ctl_do what = (enum pfs_ctl_do)ctl->row->value;
+	bool is_freed = what == PFS_CTL_DEALLOCATED || what == PFS_CTL_DEALLOCATED_AT;
+	uint64_t *counter = &pfs_ctl_counting != NULL ? pfs_ctl_counting.counter(is_freed) : NULL;
+	if (what == PFS_CTL_ALLOCATED_AT || what == PFS_CTL_DEALLOCATED_AT)
+		return counter != NULL ? pfs_ctl_give(ctl, &counter, sizeof(counter)) : ENOENT;
+	if (counter != NULL)
+		return give_number(ctl, *counter);
+	struct pfs_cache_bytes bytes = pfs_cache_own_bytes();
+	return give_number(ctl, is_freed ? bytes.freed : bytes.allocated);
+}
+
 static int do_thread(const struct pfs_ctl *ctl)
 {
 	switch ((enum pfs_ctl_do)ctl->row->value) {
 	case PFS_CTL_THREAD_ARENA: return thread_arena(ctl);
-	case PFS_CTL_ALLOCATED: return give_number(ctl, pfs_cache_own_bytes().allocated);
-	case PFS_CTL_DEALLOCATED: return give_number(ctl, pfs_cache_own_bytes().freed);
+	case PFS_CTL_ALLOCATED:
+	case PFS_CTL_DEALLOCATED:
+	case PFS_CTL_ALLOCATED_AT:
+	case PFS_CTL_DEALLOCATED_AT: return thread_bytes(ctl);
 	case PFS_CTL_TCACHE_ENABLED: return tcache_enabled(ctl);
 	case PFS_CTL_TCACHE_FLUSH: return tcache_flush(ctl);
 	case PFS_CTL_IDLE: return idle(ctl);
 	case PFS_CTL_EXPLICIT_CREATE: return explicit_create(ctl);
 	case PFS_CTL_EXPLICIT_FLUSH: return explicit_end(ctl, pfs_explicit_flush);
 	case PFS_CTL_EXPLICIT_DESTROY: return explicit_end(ctl, pfs_explicit_destroy);
-	default: return ENOENT;
+	default: return prof_value(ctl);
 	}
 }
 

@@ -13,6 +13,20 @@
 
 const char pfs_conf_needs_tags = 1;
 
+/* ---- thread.allocatedp and thread.deallocatedp: without the accounts' own blocks ---- */
+
+void pfs_counted_note_new(struct pfs_extent *extent)
+{
+	if (extent != NULL && pfs_counter_state != PFS_COUNTER_INSIDE)
+		pfs_own.allocated += pfs_counted_class_bytes(extent);
+}
+
+void pfs_counted_note_freed(struct pfs_extent *extent)
+{
+	if (extent != NULL && pfs_counter_state != PFS_COUNTER_INSIDE)
+		pfs_own.freed += pfs_counted_class_bytes(extent);
+}
+
 /* ---- tags ---- */
 
 /* The size to count. A small block with more slack than fits a tag was allocated with an alignment;
@@ -116,12 +130,14 @@ static void *count_from(void *block, size_t size_bytes, const struct pfs_stack_f
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
+	pfs_counted_note_new(extent);
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);
 		bool is_granted = count(counter, extent, block, size_bytes, from);
 		pfs_counter_leave(counter);
 		if (!pfs_likely(is_granted)) {
+			pfs_own.allocated -= pfs_counted_class_bytes(extent);
 			pfs_block_free(block);
 			return pfs_no_memory(size_bytes);
 		}
@@ -240,6 +256,8 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
+	if (pfs_counter_state != PFS_COUNTER_INSIDE)
+		pfs_own.freed += bytes + (value & PFS_SLACK_MOST);
 	if (!pfs_child_counts()) {
 		*tag = 0;
 	} else if (value != 0 && pfs_program.is_exact &&
@@ -303,6 +321,7 @@ void pfs_counted_free_other(void *block)
 	struct pfs_counted_block lifted = { .tag = NULL };
 	if (block != NULL && !pfs_is_last())
 		lifted = pfs_counted_lift(block);
+	pfs_counted_note_freed(lifted.extent);
 	if (lifted.extent != NULL && lifted.tag == NULL)
 		note_uncounted();
 	pfs_counted_credit(&lifted);
@@ -325,13 +344,18 @@ static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, co
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
 		return pfs_no_memory(size_bytes);
+	uint64_t before_bytes = pfs_own.freed;
+	pfs_counted_note_freed(lifted.extent);
 	void *moved = pfs_realloc(block, size_bytes);
+	if (moved == NULL)
+		pfs_own.freed = before_bytes;
 	if (pfs_counted_moved(&lifted, moved)) {
 		struct pfs_extent *extent = pfs_tagged_extent(moved);
 		uint64_t bytes = extent != NULL ? bytes_to_count(extent, size_bytes) : 0;
 		if (extent != NULL && !pfs_count_is_quick(moved, bytes, caller))
 			moved = count_from(moved, bytes, &from);
 	} else if (moved != NULL) {
+		pfs_counted_note_new(pfs_tagged_extent(moved));
 		pfs_counter_lose(size_bytes);
 	}
 	pfs_counted_resized();

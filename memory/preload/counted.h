@@ -151,6 +151,7 @@ static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_byte
 	if (!pfs_likely(pfs_cell_debit_quick(cell, pfs_counting.generation, size_bytes)))
 		return false;
 	*pfs_slab_tag(slab, block) = cell->tag + slab->block_bytes - (uint32_t)size_bytes;
+	pfs_own.allocated += slab->block_bytes;
 	return true;
 }
 
@@ -217,6 +218,7 @@ static inline __attribute__((always_inline)) void pfs_front_free(void *block)
 		pfs_own.last_tag = PFS_NO_TAG;
 	}
 	*tag = 0;
+	pfs_own.freed += slab->block_bytes;
 	pfs_cell_credit_own(cell, slab->block_bytes - slack);
 	if (!pfs_likely(pfs_ring_push(pfs_ring_at(pfs_cache_own, offset), block)))
 		pfs_free_slow(block);
@@ -232,6 +234,18 @@ int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes
 			     const void *caller);
 
 /* ---- for calls with their own allocator functions (jemalloc.c) ---- */
+
+/* The bytes of a block's class. */
+static inline uint64_t pfs_counted_class_bytes(struct pfs_extent *extent)
+{
+	bool is_large = pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+	return is_large ? extent->request_bytes : extent->block_bytes;
+}
+
+/* Advance the thread's counters for a new block, or for one that will be freed. NULL: not a block
+ * with a tag. */
+void pfs_counted_note_new(struct pfs_extent *extent);
+void pfs_counted_note_freed(struct pfs_extent *extent);
 
 /* lift takes the tag off a counted block before an operation that may move it. Afterwards put the
  * tag back, or credit the block as freed. */

@@ -111,6 +111,9 @@ bool pfs_report_begin(void);
 uint64_t pfs_report_walk(void);
 void pfs_report_end(FILE *to);
 
+/* prof.dump of mallctl; 0 or an error number. Only with a profile. */
+int pfs_profile_dump(const char *path);
+
 /* Called by the ticker: writes a walk report if a reader asked for one. */
 void pfs_walk_if_asked(void);
 

@@ -77,12 +77,13 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 				   "COUNT and SUM columns may not match",
 				   (unsigned long long)snapshot->rows_missed);
 	if (snapshot->lost[PFS_LOST_THREADS] != 0)
-		(void)pfs_complain(0,
-				   "%llu threads were not counted, because more lived than the box "
-				   "has room for; they allocated %llu bytes: start the program with "
-				   "pfs-mem run --threads N",
-				   (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
-				   (unsigned long long)snapshot->lost[PFS_LOST_THREAD_BYTES]);
+		(void)pfs_complain(
+			0,
+			"%llu threads were not counted, because more lived than the box "
+			"has room for; they allocated %llu bytes: start the program with "
+			"pfs-mem run --threads N",
+			(unsigned long long)snapshot->lost[PFS_LOST_THREADS],
+			(unsigned long long)snapshot->lost[PFS_LOST_THREAD_BYTES]);
 	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
 		const struct pfs_seen_limit *limit = &snapshot->limits[i];
 		if (!limit->is_used && limit->limit_bytes != UINT64_MAX)

@@ -40,8 +40,8 @@ static void put_row(struct pfs_sheet *sheet, const struct pfs_snapshot *snapshot
 		    const struct pfs_row *row, bool with_mark)
 {
 	const int64_t numbers[] = {
-		row->count_alloc,   row->count_free,    row->bytes_alloc, row->bytes_free,
-		row->low_count,     row->current_count,
+		row->count_alloc, row->count_free, row->bytes_alloc,
+		row->bytes_free,  row->low_count,  row->current_count,
 	};
 	if (row->table == PFS_TABLE_THREAD)
 		pfs_sheet_number(sheet, (int64_t)snapshot->threads[row->who].thread_id);

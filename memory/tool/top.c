@@ -90,8 +90,9 @@ static bool put_owners(const struct pfs_snapshot *snapshot, const struct pfs_arg
 {
 	bool is_text = arguments->format == PFS_FORMAT_TEXT;
 	/* Text has a sign instead of the last one. */
-	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "WHO",
-					is_text ? NULL : "HIGH_IS", NULL };
+	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS",
+					"ALLOCS",  "WHO",  is_text ? NULL : "HIGH_IS",
+					NULL };
 	char text[PFS_BOX_USER_BYTES + PFS_BOX_HOST_BYTES + 8];
 	uint64_t count;
 	int64_t sum = 0;
@@ -288,7 +289,8 @@ const struct pfs_command pfs_command_top = {
 	.options = options,
 	.doc = "show who holds the most memory\vBy instrument, it lists everything that the program "
 	       "holds, the largest first: blocks (heap), memory mapped without malloc (mapped), "
-	       "stacks, files. A HIGH with the sign ≤ (HIGH_IS 'at most' in csv and json) is an upper bound: a "
-	       "sum of peaks that may have come at different moments. A box whose program ended is shown once.",
+	       "stacks, files. A HIGH with the sign ≤ (HIGH_IS 'at most' in csv "
+	       "and json) is an upper bound: a sum of peaks that may have come at different "
+	       "moments. A box whose program ended is shown once.",
 };
 /* clang-format on */

@@ -203,6 +203,22 @@ PROBE(three_arenas)
 			     threads_of_arena[i], i);
 }
 
+PROBE(large_has_its_arena)
+{
+	void *large = malloc(8 * LARGE_BYTES), *smaller = malloc(LARGE_BYTES), *small = malloc(64);
+	void *named = mallocx(8 * LARGE_BYTES, MALLOCX_ARENA(0) | MALLOCX_TCACHE_NONE);
+	unsigned of_large = je_arena_of(large);
+	CORNER_CHECK(of_large != je_arena_of(small) && je_arena_of(smaller) == je_arena_of(small),
+		     "arenas %u, %u, %u", of_large, je_arena_of(smaller), je_arena_of(small));
+	CORNER_CHECK(je_arena_of(named) == 0, "a named arena");
+	CORNER_CHECK(je_ssize(je_name("arena.%u.dirty_decay_ms", of_large)) == 0, "its decay");
+	void *again = malloc(9 * LARGE_BYTES);
+	CORNER_CHECK(je_arena_of(again) == of_large, "another arena for the second block");
+	unsigned own = je_unsigned("arenas.create");
+	je_write("thread.arena", &own, sizeof(own));
+	CORNER_CHECK(je_arena_of(malloc(8 * LARGE_BYTES)) == own, "the thread's own arena");
+}
+
 PROBE(large_goes_at_once)
 {
 	char *large = memset(malloc(8 * LARGE_BYTES), 1, 8 * LARGE_BYTES);
@@ -415,6 +431,11 @@ OUR_CORNER(decay)
 	probe("dirty_decay_ms:500,tick_ms:50", "dirty_goes_in_time");
 	probe("tick_ms:50", "dirty_goes_in_time");
 	probe("dirty_decay_ms:-1,oversize_threshold:8000000", "large_goes_at_once");
+}
+
+OUR_CORNER(oversize)
+{
+	probe("oversize_threshold:8000000", "large_has_its_arena");
 }
 
 OUR_CORNER(ticks)

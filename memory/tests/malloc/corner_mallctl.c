@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include "je.h"
@@ -267,6 +269,176 @@ JE_CORNER(background_thread)
 	je_write("background_thread", &off, sizeof(off));
 	je_write("background_thread", &on, sizeof(on));
 	CORNER_CHECK(becomes(2), "on, off, on at once: %u threads", corner_task_count());
+}
+
+/* What the counters behind the pointers advanced by since the last call. */
+static uint64_t *allocated_at, *freed_at, allocated_before, freed_before;
+
+static void advanced(const char *what, uint64_t allocated, uint64_t freed)
+{
+	uint64_t is_allocated = *allocated_at - allocated_before;
+	uint64_t is_freed = *freed_at - freed_before;
+	allocated_before = *allocated_at;
+	freed_before = *freed_at;
+	CORNER_CHECK(what == NULL || (is_allocated == allocated && is_freed == freed),
+		     "%s: %zu allocated, %zu freed; not %zu, %zu", what, (size_t)is_allocated,
+		     (size_t)is_freed, (size_t)allocated, (size_t)freed);
+}
+
+static size_t class_of(void *block)
+{
+	return sallocx(block, 0);
+}
+
+/* Many sizes, resized in place and not, with mallocx. */
+static void advance(void)
+{
+	enum { COUNT = 500 };
+	void *made[COUNT];
+	uint64_t sum = 0;
+	advanced(NULL, 0, 0);
+	for (unsigned i = 0; i < COUNT; i++) {
+		made[i] = malloc(1 + i * 97);
+		sum += class_of(made[i]);
+	}
+	advanced("malloc", sum, 0);
+	for (unsigned i = 0; i < COUNT; i++)
+		free(made[i]);
+	advanced("free", 0, sum);
+	void *block = malloc(50);
+	size_t before = class_of(block);
+	advanced("one", before, 0);
+	for (size_t size = 5000; size < 5000000; size *= 3) {
+		block = realloc(block, size);
+		advanced("realloc", class_of(block), before);
+		before = class_of(block);
+	}
+	dallocx(block, 0);
+	advanced("dallocx", 0, before);
+	block = mallocx(77, MALLOCX_ALIGN(4096));
+	before = class_of(block);
+	advanced("mallocx", before, 0);
+	block = rallocx(block, 7777, 0);
+	advanced("rallocx", class_of(block), before);
+	before = class_of(block);
+	free(block);
+	advanced("free", 0, before);
+}
+
+static void *free_foreign(void *block)
+{
+	uint64_t *freed = NULL;
+	je_read("thread.deallocatedp", &freed, sizeof(freed));
+	uint64_t before = *freed, bytes = class_of(block);
+	free(block);
+	CORNER_CHECK(*freed - before == bytes, "another thread's block");
+	return NULL;
+}
+
+JE_CORNER(pointers_to_counters)
+{
+	size_t length = sizeof(allocated_at);
+	int error = mallctl("thread.allocatedp", &allocated_at, &length, NULL, 0);
+	if (error == ENOENT)
+		corner_skip("an allocator without such counters");
+	CORNER_CHECK(error == 0, "thread.allocatedp: %s", strerror(error));
+	je_read("thread.deallocatedp", &freed_at, sizeof(freed_at));
+	advance();
+	CORNER_CHECK(je_uint64("thread.allocated") == *allocated_at &&
+			     je_uint64("thread.deallocated") == *freed_at,
+		     "the values by name");
+	pthread_t thread;
+	CORNER_CHECK(pthread_create(&thread, NULL, free_foreign, malloc(333)) == 0, "a thread");
+	(void)pthread_join(thread, NULL);
+}
+
+OUR_CORNER(profile_switched)
+{
+	bool active = true;
+	size_t length = sizeof(active);
+	if (!je_bool("config.prof")) {
+		CORNER_CHECK(mallctl("prof.active", &active, &length, NULL, 0) == ENOENT,
+			     "prof.active without a profile");
+		corner_skip("no profile");
+	}
+	CORNER_CHECK(je_bool("opt.prof") && je_size("prof.lg_sample") == 19, "lg_sample");
+	CORNER_CHECK(je_size("opt.lg_prof_sample") == 19, "opt.lg_prof_sample");
+	for (unsigned i = 0; i < 2; i++) {
+		active = i == 1;
+		CORNER_CHECK(je_bool("prof.active") != active, "before");
+		je_write("prof.active", &active, sizeof(active));
+		CORNER_CHECK(je_bool("prof.active") == active, "after");
+	}
+}
+
+static _Atomic(bool) is_over;
+
+static void *churn(void *unused)
+{
+	while (!is_over) {
+		void *volatile many[100];
+		for (unsigned i = 0; i < 100; i++)
+			many[i] = malloc(3000);
+		for (unsigned i = 0; i < 100; i++)
+			free(many[i]);
+	}
+	return unused;
+}
+
+/* The sum of all threads, as the dump has it. */
+static void check_dump(const char *path, double least, double most)
+{
+	static char text[1 << 16];
+	double objects = 0, bytes = 0;
+	FILE *file = fopen(path, "r");
+	size_t got = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[got] = '\0';
+	if (file != NULL)
+		(void)fclose(file);
+	CORNER_CHECK(sscanf(text, "heap_v2/1\n  t*: %lf: %lf [0: 0]\n  t", &objects, &bytes) == 2,
+		     "the dump begins with %.60s", text);
+	CORNER_CHECK(bytes > least && bytes < most, "%.0f bytes", bytes);
+	CORNER_CHECK(strstr(text, "\n@ 0x") != NULL, "a stack");
+}
+
+OUR_CORNER(profile_dumped)
+{
+	char path[] = "/tmp/pfs_dump_XXXXXX";
+	const char *name = path, *nowhere = "/nothing/here";
+	pthread_t thread;
+	uint64_t value = 0;
+	size_t length = sizeof(value);
+	if (!je_bool("config.prof"))
+		corner_skip("no profile");
+	int file = mkstemp(path);
+	CORNER_CHECK(file >= 0 && close(file) == 0, "%s", path);
+	CORNER_CHECK(pthread_create(&thread, NULL, churn, NULL) == 0, "a thread");
+	for (unsigned i = 0; i < 40; i++)
+		memset(malloc(1 << 20), 1, 1);
+	for (unsigned i = 0; i < 20; i++)
+		je_write("prof.dump", &name, sizeof(name));
+	is_over = true;
+	(void)pthread_join(thread, NULL);
+	check_dump(path, 25e6, 65e6);
+	(void)unlink(path);
+	CORNER_CHECK(mallctl("prof.dump", NULL, NULL, &nowhere, sizeof(nowhere)) == EFAULT,
+		     "a path that cannot be");
+	CORNER_CHECK(mallctl("prof.dump", &value, &length, NULL, 0) == EPERM, "it is read");
+}
+
+OUR_CORNER(sbrk_is_never_first)
+{
+	const char *name = "secondary";
+	CORNER_CHECK(strcmp(je_text("arena.0.dss"), "disabled") == 0, "at first");
+	je_write("arena.0.dss", &name, sizeof(name));
+	CORNER_CHECK(strcmp(je_text("arena.0.dss"), name) == 0, "secondary");
+	name = "primary";
+	CORNER_CHECK(mallctl("arena.0.dss", NULL, NULL, &name, sizeof(name)) == EFAULT, "primary");
+	name = "nothing";
+	CORNER_CHECK(mallctl("arena.0.dss", NULL, NULL, &name, sizeof(name)) == EINVAL, "nothing");
+	name = "disabled";
+	je_write("arena.4096.dss", &name, sizeof(name));
+	CORNER_CHECK(strcmp(je_text("arena.0.dss"), name) == 0, "all of them");
 }
 
 struct text {

@@ -63,7 +63,8 @@ def run(threads, *options):
 
 def highs(threads, mode, *options):
     """USER, CURRENT, HIGH and HIGH_IS of the crowd's own instrument, by account; None: global."""
-    columns = "CURRENT_NUMBER_OF_BYTES_USED AS used, HIGH_NUMBER_OF_BYTES_USED AS high, HIGH_IS AS h"
+    columns = ("CURRENT_NUMBER_OF_BYTES_USED AS used, HIGH_NUMBER_OF_BYTES_USED AS high, "
+               "HIGH_IS AS h")
     where = "WHERE EVENT_NAME = 'memory/crowd/heap'"
 
     def read(program):

@@ -161,8 +161,10 @@ def windows(served, bench, program, server):
     paths = {"text": "/pprof/heap?seconds=4", "proto": "/debug/pprof/heap?seconds=4",
              "allocs": "/debug/pprof/allocs?seconds=4"}
     got = {}
-    threads = [threading.Thread(target=lambda kind=kind: got.update({kind: served.ask(paths[kind])}))
-               for kind in paths]
+
+    def fetch(kind):
+        got[kind] = served.ask(paths[kind])
+    threads = [threading.Thread(target=fetch, args=(kind,)) for kind in paths]
     began = time.monotonic()
     for thread in threads:
         thread.start()

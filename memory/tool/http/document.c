@@ -242,7 +242,8 @@ static bool has_place(const struct pfs_http_ask *ask)
 
 static struct pfs_http_document *add(struct pfs_http_ask *ask)
 {
-	struct pfs_http_document *self = has_room() && has_place(ask) ? calloc(1, sizeof(*self)) : NULL;
+	struct pfs_http_document *self = has_room() && has_place(ask) ? calloc(1, sizeof(*self))
+								      : NULL;
 	if (self == NULL)
 		return NULL;
 	self->ask = *ask;

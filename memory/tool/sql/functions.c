@@ -66,15 +66,18 @@ static const struct pfs_sql_function plain_functions[] = {
 
 /* SQLite's own, with the meaning that MySQL gives them. */
 static const char *const same_functions[] = {
-	"abs",   "avg",    "coalesce", "count", "exp",   "group_concat", "hex",	    "ifnull",
-	"like",  "ln",     "log10",    "log2",  "lower", "ltrim",        "max",     "min",
-	"nullif", "pi",    "pow",      "power", "replace", "row_number", "rank",    "dense_rank",
-	"rtrim", "sign",   "sqrt",     "sum",   "trim",  "upper",        "lag",     "lead",
-	"first_value", "last_value", "ntile", "percent_rank", "cume_dist",
+	"abs",       "avg",    "coalesce",    "count",      "exp",    "group_concat",
+	"hex",       "ifnull", "like",        "ln",         "log10",  "log2",
+	"lower",     "ltrim",  "max",         "min",        "nullif", "pi",
+	"pow",       "power",  "replace",     "row_number", "rank",   "dense_rank",
+	"rtrim",     "sign",   "sqrt",        "sum",        "trim",   "upper",
+	"lag",       "lead",   "first_value", "last_value", "ntile",  "percent_rank",
+	"cume_dist",
 };
 
 static const struct pfs_sql_function *const function_tables[] = { plain_functions,
-								   pfs_sql_mysql_functions };
+								  pfs_sql_number_functions,
+								  pfs_sql_text_functions };
 #define FUNCTION_TABLES (sizeof(function_tables) / sizeof(function_tables[0]))
 
 bool pfs_sql_is_function(const char *name)

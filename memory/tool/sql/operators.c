@@ -35,18 +35,20 @@ struct rewrite {
 	unsigned depth;
 	/* Of the column list of the outermost SELECT. */
 	bool is_list, is_changed, is_named;
-	const char *item, *item_end; /* the current column, in the query; NULL: it has no word yet */
+	const char *item,
+		*item_end; /* the current column, in the query; NULL: it has no word yet */
 	struct pfs_message *message;
 	bool is_refused;
 };
 
 static const char *const keywords[] = {
-	"select", "distinct", "all",    "from",  "where",   "and",     "or",        "not",    "in",
-	"is",     "like",     "glob",   "regexp", "between", "escape",  "when",      "then",   "else",
-	"by",     "on",       "using",  "having", "limit",   "offset",  "group",     "order",  "as",
-	"set",    "values",   "union",  "except", "intersect", "join",  "left",      "right",  "inner",
-	"cross",  "natural",  "outer",  "asc",    "desc",    "exists",  "partition", "rows",   "range",
-	"with",   "update",   "delete", "insert", "into",    "xor",
+	"select", "distinct", "all",       "from",  "where",  "and",     "or",     "not",
+	"in",     "is",       "like",      "glob",  "regexp", "between", "escape", "when",
+	"then",   "else",     "by",        "on",    "using",  "having",  "limit",  "offset",
+	"group",  "order",    "as",        "set",   "values", "union",   "except", "intersect",
+	"join",   "left",     "right",     "inner", "cross",  "natural", "outer",  "asc",
+	"desc",   "exists",   "partition", "rows",  "range",  "with",    "update", "delete",
+	"insert", "into",     "xor",
 };
 
 static bool is_one_of(struct pfs_word word, const char *const *list, size_t count)
@@ -102,8 +104,8 @@ static void begin_level(struct rewrite *self, bool is_case, char cast)
 		(void)refuse(self, "parentheses are nested more than 99 deep");
 		return;
 	}
-	self->levels[++self->depth] = (struct level){ .is_fresh = true, .is_case = is_case,
-						      .cast = cast };
+	self->levels[++self->depth] =
+		(struct level){ .is_fresh = true, .is_case = is_case, .cast = cast };
 }
 
 static void begin_factor(struct rewrite *self)

@@ -137,7 +137,8 @@ struct pfs_sql_function {
 	void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
 	bool is_replacing; /* SQLite has one of that name, with another meaning or result */
 };
-extern const struct pfs_sql_function pfs_sql_mysql_functions[]; /* the last has no name */
+/* The last of each has no name. */
+extern const struct pfs_sql_function pfs_sql_number_functions[], pfs_sql_text_functions[];
 
 /* Functions (format_bytes and others) and the views of sys. */
 int pfs_sql_functions(struct pfs_session *session);

@@ -47,8 +47,8 @@ const struct pfs_sql_name *pfs_sql_name(size_t i);
 /* The SELECT of a view of sys; NULL: there is none of that name. */
 const char *pfs_sql_view_text(const char *name);
 
-/* Is there a function of that name that gives what MySQL's gives? For lists of what clients may call;
- * it does not name those that open another box. */
+/* Is there a function of that name that gives what MySQL's gives? For lists of what clients may
+ * call; it does not name those that open another box. */
 bool pfs_sql_is_function(const char *name);
 
 /* Makes text of a box UTF-8: '?' replaces other bytes. */

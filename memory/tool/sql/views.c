@@ -3,7 +3,7 @@
  * with plain numbers.
  *
  * user_summary and host_summary serve exporters, which cannot read NULL: they have 0 for what only
- * a database server has (statements, file latency). In text, "≤" marks a HIGH that is an upper bound.
+ * a database server has (statements, file latency). In text, "≤" marks a HIGH that is a bound.
  */
 #include <string.h>
 

@@ -30,8 +30,9 @@ char *pfs_word_text(struct pfs_word word);
  *
  * / DIV % MOD become calls of the functions that divide as MySQL does, with the precedence of the
  * operators. LEFT, RIGHT and ISNULL are quoted where they are functions. A column that changed
- * keeps its text as its name. CAST and CONVERT become calls. In MySQL's dialect || && <=> become the
- * words of SQL, and operators whose result SQLite would compute differently (& | ^ ~ !) are refused.
+ * keeps its text as its name. CAST and CONVERT become calls. In MySQL's dialect || && <=> become
+ * the words of SQL, and operators whose result SQLite would compute differently (& | ^ ~ !) are
+ * refused.
  *
  * Returns   text for sqlite3_free; NULL: refused, as message says, or no memory.
  */

@@ -215,8 +215,9 @@ class Functions(Case):
         """SHOW CREATE, SHOW INDEX, information_schema."""
         self.serve(self.live.target)
         created = self.client(f"SHOW CREATE TABLE {table('thread')}", "-N")[1]
-        self.assertTrue(created.startswith(f"{table('thread')}\tCREATE TABLE `{table('thread')}` ("
-                                           "\\n  `THREAD_ID` bigint unsigned NOT NULL,\\n"), created)
+        begin = (f"{table('thread')}\tCREATE TABLE `{table('thread')}` ("
+                 "\\n  `THREAD_ID` bigint unsigned NOT NULL,\\n")
+        self.assertTrue(created.startswith(begin), created)
         self.assertIn("ENGINE=PERFORMANCE_SCHEMA", created)
         created = self.client("SHOW CREATE VIEW sys.memory_global_total", "-N")[1]
         self.assertIn("CREATE VIEW `memory_global_total` AS SELECT", created)

@@ -39,7 +39,7 @@ class Served(Case):
         self.port, self.token = 0, None
         self.live = Live(self.folder)
         self.life = self.live.do("begin", "one", "al", "h1", "YES")
-        other = self.live.do("begin", "two", USER, "-", "YES")
+        other = self.live.do("begin", "two", USER, "h2", "YES")
         self.live.do("alloc", self.life, "memory/a/x", 2048)
         self.live.do("free", self.life, self.live.do("alloc", self.life, "memory/a/y", 10))
         self.live.do("alloc", other, EVENT, 300)
@@ -159,7 +159,7 @@ class Answers(Served):
         self.assertEqual(found["pfs_memory_instrument_bytes"],
                          {("memory/a/x",): 2048, ("memory/a/y",): 0, (event,): 300})
         self.assertEqual(found["pfs_memory_instrument_allocated_bytes_total"][("memory/a/y",)], 10)
-        self.assertEqual(found["pfs_memory_account_bytes"], {("al", "h1"): 2048, (USER, ""): 300})
+        self.assertEqual(found["pfs_memory_account_bytes"], {("al", "h1"): 2048, (USER, "h2"): 300})
         system = found["pfs_memory_os_bytes"]
         self.assertEqual(sum(value for (_, part), value in system.items() if part == "resident"),
                          system["resident", ""])
@@ -301,7 +301,7 @@ class Answers(Served):
                 self.assertFalse(name.startswith("on"), name)
                 if name in ("src", "href", "xlink:href", "action", "data"):
                     self.assertRegex(value, r"^(#|/[^/]|/$)")
-        self.assertIn(USER, page.cells)
+        self.assertIn(f"{USER}@h2", page.cells)
         self.assertIn(EVENT, page.cells)
         self.assertEqual(page.data["tables"]["instruments"]["rows"][0][:2], ["memory/a/x", 2048])
 

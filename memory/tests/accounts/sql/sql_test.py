@@ -188,36 +188,6 @@ class Objects(Case):
         live.do("alloc", who, "memory/a/x", 10)
         self.assertEqual(database.execute(counts).fetchall(), [(2,), (1,), (2,)])
 
-    def test_instrumented(self):
-        """Switched by thread in a living program."""
-        live, database = self.start()
-        one = live.do("begin", "one", "u", "h", "YES")
-        two = live.do("begin", "two", "u", "h", "NO")
-        first = live.do("alloc", one, "memory/a/x", 10)
-        live.do("alloc", two, "memory/a/x", 10)
-        sums = f"SELECT COUNT_ALLOC, COUNT_FREE FROM {table('thread')} ORDER BY THREAD_ID"
-        self.assertEqual(database.execute(sums).fetchall(), [(1, 0), (0, 0)])
-        database.execute("UPDATE threads SET INSTRUMENTED = 'NO' WHERE NAME = 'one'")
-        database.execute("UPDATE threads SET INSTRUMENTED = 'yes', HISTORY = 'YES' "
-                         "WHERE NAME = 'two'")
-        shown = "SELECT NAME, INSTRUMENTED FROM threads ORDER BY THREAD_ID"
-        self.assertEqual(database.execute(shown).fetchall(), [("one", "NO"), ("two", "YES")])
-        uncounted = live.do("alloc", one, "memory/a/x", 10)
-        live.do("alloc", two, "memory/a/x", 10)
-        live.do("free", one, first)
-        live.do("free", one, uncounted)
-        self.assertEqual(database.execute(sums).fetchall(), [(1, 1), (1, 0)])
-        live.do("end", two)
-        live.do("begin", "three", "u", "h", "NO")
-        self.assertEqual(database.execute(shown).fetchall(), [("one", "NO"), ("three", "NO")])
-        database.execute("UPDATE threads SET INSTRUMENTED = 'YES'")
-        live.do("alloc", one, "memory/a/x", 10)
-        self.assertEqual(database.execute(sums).fetchall()[0], (2, 1))
-        self.refused(database, "UPDATE threads SET INSTRUMENTED = 'MAYBE'", "'YES' or 'NO'")
-        self.refused(database, "UPDATE threads SET NAME = 'x'", "only INSTRUMENTED")
-        live.kill()
-        self.refused(database, "UPDATE threads SET INSTRUMENTED = 'NO'", "its program died")
-
     def test_people(self):
         """threads, accounts, users, hosts, status."""
         live, database = self.start()
