@@ -71,6 +71,26 @@ bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message);
 bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message);
 void pfs_box_list_free(struct pfs_box_list *list);
 
+/* ---- why the boxes of dead programs are still there ---- */
+
+/* What is known of a box; its folder is weighed once for all that follow one another. */
+struct pfs_keeping {
+	bool is_dead;        /* then also: */
+	uint64_t held_bytes; /* at its end: counted blocks, own mappings, brk */
+	const char *why;     /* it is still there; "": not known */
+};
+struct pfs_keepings;
+struct pfs_keepings *pfs_keepings_begin(void); /* NULL: no memory */
+struct pfs_keeping pfs_keepings_of(struct pfs_keepings *self, const char *path);
+void pfs_keepings_end(struct pfs_keepings *self);
+
+/* What was removed from the folder for newer boxes. */
+struct pfs_removed {
+	uint64_t boxes, most_bytes; /* of the one that held most */
+	uint64_t last_realtime_ns;
+};
+struct pfs_removed pfs_boxes_removed(void);
+
 /* pfs_box_died - describe when the program ended: "died between 12:00:01 and 12:00:02", "ended at
  * 12:00:01", "is living". Local time. Returns text. */
 char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes);
