@@ -55,6 +55,9 @@ struct pfs_box_info {
 struct pfs_box_list {
 	struct pfs_box_info *boxes; /* the newest start first */
 	size_t count;
+	struct pfs_box_info
+		*notes; /* of processes that were not counted: there is nothing to open */
+	size_t note_count;
 	size_t refused;         /* files with a box's name that are not boxes */
 	struct pfs_message why; /* the first of them */
 	char refused_path[PFS_READER_PATH_BYTES];
@@ -70,6 +73,10 @@ void pfs_reader_folder(char *folder, size_t folder_bytes);
 bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message);
 bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message);
 void pfs_box_list_free(struct pfs_box_list *list);
+
+/* pfs_box_list_last - the newest box of a program that did not become another one; if there is
+ * none, the newest box; NULL: there are no boxes. */
+const struct pfs_box_info *pfs_box_list_last(const struct pfs_box_list *list);
 
 /* ---- why the boxes of dead programs are still there ---- */
 

@@ -41,6 +41,7 @@ static void add_row(struct pfs_sheet *sheet, const struct pfs_box_info *box,
 		pfs_sheet_number(sheet, (int64_t)keeping->held_bytes);
 	else
 		pfs_sheet_text(sheet, NULL);
+	pfs_sheet_number(sheet, box->parent_pid);
 	pfs_sheet_text(sheet, box->name);
 	pfs_sheet_text(sheet, box->rule);
 	pfs_sheet_text(sheet, box->program);
@@ -65,18 +66,20 @@ static void remark_removed(void)
 
 static int run_list(const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "PID",  "STATE", "STARTED", "SEEN",    "USER",
-					       "HELD", "NAME",  "RULE",    "PROGRAM", "COMMAND",
-					       "KEPT", "BOX",   NULL };
+	static const char *const columns[] = { "PID",     "STATE",  "STARTED", "SEEN", "USER",
+					       "HELD",    "PARENT", "NAME",    "RULE", "PROGRAM",
+					       "COMMAND", "KEPT",   "BOX",     NULL };
 	struct pfs_box_list list;
 	struct pfs_message message;
 	if (!pfs_box_list_make(&list, &message))
 		return pfs_complain_of(&message);
 	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
 	struct pfs_keepings *keepings = pfs_keepings_begin();
-	for (size_t i = 0; sheet != NULL && i < list.count; i++) {
-		struct pfs_keeping keeping = pfs_keepings_of(keepings, list.boxes[i].path);
-		add_row(sheet, &list.boxes[i], &keeping);
+	for (size_t i = 0; sheet != NULL && i < list.count + list.note_count; i++) {
+		const struct pfs_box_info *box = i < list.count ? &list.boxes[i]
+								: &list.notes[i - list.count];
+		struct pfs_keeping keeping = pfs_keepings_of(keepings, box->path);
+		add_row(sheet, box, &keeping);
 	}
 	if (list.refused != 0)
 		(void)pfs_complain(0, "%zu files are not boxes; the first: %s", list.refused,
@@ -99,7 +102,8 @@ const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
 	.doc = "list the boxes, newest first; for root, those of all users\vSEEN is the time of "
 	       "the last tick, or of the program's end. HELD: the bytes that a dead program held. "
-	       "KEPT: why a box is still there, or why a process was not counted.",
+	       "KEPT: why a box is still there. Last come processes that were not counted: "
+	       "KEPT says why.",
 };
 /* clang-format on */
 
@@ -149,13 +153,15 @@ static int run_clean(const struct pfs_arguments *arguments)
 	size_t removed = 0, living = 0, stuck = 0;
 	if (!pfs_box_list_own(&list, &message))
 		return pfs_complain_of(&message);
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list.count + list.note_count; i++) {
+		const char *path = i < list.count ? list.boxes[i].path
+						  : list.notes[i - list.count].path;
 		bool is_live = false;
-		if (remove_dead(list.boxes[i].path, &is_live))
+		if (remove_dead(path, &is_live))
 			removed++;
 		else if (is_live)
 			living++;
-		else if (access(list.boxes[i].path, F_OK) == 0)
+		else if (access(path, F_OK) == 0)
 			stuck++;
 	}
 	pfs_box_list_free(&list);
