@@ -15,6 +15,10 @@ void pfs_life_end(struct pfs_memory_thread *thread);
 /* Adds by, 1 or -1, to the connections of the life's account, user and host. Under the desk. */
 void pfs_life_connect(struct pfs_memory_thread *thread, uint32_t by);
 
+/* The list of all books of the process, for fork. */
+void pfs_books_enlist(struct pfs_books *self);
+void pfs_books_unlist(struct pfs_books *self);
+
 /* Starts and stops the ticker thread. */
 void pfs_ticker_start(struct pfs_books *self);
 void pfs_ticker_end(struct pfs_books *self);

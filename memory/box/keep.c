@@ -284,21 +284,20 @@ struct pfs_kept *pfs_box_keep(int folder, bool weighs, size_t *count)
 
 /* ---- what was removed ---- */
 
-static struct pfs_dropped read_dropped(int file)
+static void read_dropped(int file, uint64_t dropped[3])
 {
-	struct pfs_dropped dropped = { 0, 0, 0 };
 	char text[128];
 	ssize_t got = file >= 0 ? pread(file, text, sizeof(text) - 1, 0) : -1;
 	text[got > 0 ? got : 0] = '\0';
-	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &dropped.boxes, &dropped.most_bytes,
-		   &dropped.last_realtime_ns) != 3)
-		return (struct pfs_dropped){ 0, 0, 0 };
-	return dropped;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &dropped[0], &dropped[1],
+		   &dropped[2]) != 3)
+		memset(dropped, 0, 3 * sizeof(dropped[0]));
 }
 
 static void count_dropped(int folder, uint64_t boxes, uint64_t most_bytes)
 {
 	char text[128];
+	uint64_t dropped[3];
 	int file = openat(folder, PFS_KEEP_DROPPED, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 			  0600);
 	if (file < 0 || flock(file, LOCK_EX | LOCK_NB) != 0) {
@@ -306,12 +305,11 @@ static void count_dropped(int folder, uint64_t boxes, uint64_t most_bytes)
 			(void)close(file);
 		return;
 	}
-	struct pfs_dropped dropped = read_dropped(file);
-	if (most_bytes > dropped.most_bytes)
-		dropped.most_bytes = most_bytes;
+	read_dropped(file, dropped);
+	if (most_bytes < dropped[1])
+		most_bytes = dropped[1];
 	int length = snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-			      dropped.boxes + boxes, dropped.most_bytes,
-			      pfs_now_ns(CLOCK_REALTIME));
+			      dropped[0] + boxes, most_bytes, pfs_now_ns(CLOCK_REALTIME));
 	if (ftruncate(file, 0) == 0)
 		(void)!pwrite(file, text, (size_t)length, 0);
 	(void)close(file);
@@ -341,13 +339,12 @@ void pfs_box_prune(const char *path)
 	(void)close(folder);
 }
 
-struct pfs_dropped pfs_box_dropped(const char *folder)
+void pfs_box_dropped(const char *folder, uint64_t dropped[3])
 {
 	char path[4096];
 	(void)snprintf(path, sizeof(path), "%.4000s/" PFS_KEEP_DROPPED, folder);
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct pfs_dropped dropped = read_dropped(file);
+	read_dropped(file, dropped);
 	if (file >= 0)
 		(void)close(file);
-	return dropped;
 }

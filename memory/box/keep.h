@@ -48,11 +48,7 @@ struct pfs_kept *pfs_box_keep(int folder, bool weighs, size_t *count);
 /* Remove the boxes of a folder that do not stay, and count them in its file PFS_KEEP_DROPPED. */
 void pfs_box_prune(const char *folder);
 
-/* What that file says. */
-struct pfs_dropped {
-	uint64_t boxes, most_bytes; /* of the one that held most */
-	uint64_t last_realtime_ns;
-};
-struct pfs_dropped pfs_box_dropped(const char *folder);
+/* What the file says: boxes, the bytes of the largest, and when the last went. 0: there is none. */
+void pfs_box_dropped(const char *folder, uint64_t dropped[3]);
 
 #endif

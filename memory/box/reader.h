@@ -56,6 +56,9 @@ struct pfs_box_info {
 struct pfs_box_list {
 	struct pfs_box_info *boxes; /* the newest start first */
 	size_t count;
+	struct pfs_box_info
+		*notes; /* of processes that were not counted: there is nothing to open */
+	size_t note_count;
 	size_t refused;         /* files with a box's name that are not boxes */
 	struct pfs_message why; /* the first of them */
 	char refused_path[PFS_READER_PATH_BYTES];
@@ -71,6 +74,30 @@ void pfs_reader_folder(char *folder, size_t folder_bytes);
 bool pfs_box_list_make(struct pfs_box_list *list, struct pfs_message *message);
 bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message);
 void pfs_box_list_free(struct pfs_box_list *list);
+
+/* pfs_box_list_last - the newest box of a program that did not become another one; if there is
+ * none, the newest box; NULL: there are no boxes. */
+const struct pfs_box_info *pfs_box_list_last(const struct pfs_box_list *list);
+
+/* ---- why the boxes of dead programs are still there ---- */
+
+/* What is known of a box; its folder is weighed once for all that follow one another. */
+struct pfs_keeping {
+	bool is_dead;        /* then also: */
+	uint64_t held_bytes; /* at its end: counted blocks, own mappings, brk */
+	const char *why;     /* it is still there; "": not known */
+};
+struct pfs_keepings;
+struct pfs_keepings *pfs_keepings_begin(void); /* NULL: no memory */
+struct pfs_keeping pfs_keepings_of(struct pfs_keepings *self, const char *path);
+void pfs_keepings_end(struct pfs_keepings *self);
+
+/* What was removed from the folder for newer boxes. */
+struct pfs_removed {
+	uint64_t boxes, most_bytes; /* of the one that held most */
+	uint64_t last_realtime_ns;
+};
+struct pfs_removed pfs_boxes_removed(void);
 
 /* pfs_box_died - describe when the program ended: "died between 12:00:01 and 12:00:02", "ended at
  * 12:00:01", "is living". Local time. Returns text. */

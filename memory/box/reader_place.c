@@ -33,18 +33,27 @@ static int newest_first(const void *one, const void *other)
 }
 
 /* False: no memory. */
+static bool append(struct pfs_box_info **all, size_t *count, const struct pfs_box_info *info)
+{
+	struct pfs_box_info *more = realloc(*all, (*count + 1) * sizeof(*info));
+	if (more == NULL)
+		return false;
+	more[(*count)++] = *info;
+	*all = more;
+	return true;
+}
+
+/* False: no memory. */
 static bool add_box(struct pfs_box_list *list, const char *path)
 {
 	struct pfs_message why = { "" };
-	struct pfs_box_info *more = realloc(list->boxes,
-					    (list->count + 1) * sizeof(list->boxes[0]));
-	if (more == NULL)
-		return false;
-	list->boxes = more;
-	if (pfs_box_info_read(path, &more[list->count], &why))
-		list->count++;
-	else if (access(path, F_OK) == 0 && !pfs_box_file_is_unready(path) &&
-		 list->refused++ == 0) { /* else just removed, or just made */
+	struct pfs_box_info info;
+	if (pfs_box_info_read(path, &info, &why))
+		return info.state == PFS_BOX_UNCOUNTED
+			       ? append(&list->notes, &list->note_count, &info)
+			       : append(&list->boxes, &list->count, &info);
+	if (access(path, F_OK) == 0 && !pfs_box_file_is_unready(path) &&
+	    list->refused++ == 0) { /* else just removed, or just made */
 		list->why = why;
 		(void)snprintf(list->refused_path, sizeof(list->refused_path), "%s", path);
 	}
@@ -114,8 +123,10 @@ static bool make_list(struct pfs_box_list *list, bool is_own, struct pfs_message
 		       list_others(list, "/tmp", message);
 	if (!fine)
 		pfs_box_list_free(list);
-	else if (list->count != 0)
+	if (list->count != 0)
 		qsort(list->boxes, list->count, sizeof(list->boxes[0]), newest_first);
+	if (list->note_count != 0)
+		qsort(list->notes, list->note_count, sizeof(list->notes[0]), newest_first);
 	return fine;
 }
 
@@ -132,6 +143,7 @@ bool pfs_box_list_own(struct pfs_box_list *list, struct pfs_message *message)
 void pfs_box_list_free(struct pfs_box_list *list)
 {
 	free(list->boxes);
+	free(list->notes);
 	memset(list, 0, sizeof(*list));
 }
 
@@ -158,27 +170,26 @@ static bool refuse_process(const char *target, const char *folder, struct pfs_me
 			  target, folder);
 }
 
-/* A process that became another program, or never counted, is not what "last" asks for. */
-static bool is_evidence(const struct pfs_box_info *box)
+const struct pfs_box_info *pfs_box_list_last(const struct pfs_box_list *list)
 {
-	return box->state != PFS_BOX_EXECED && box->state != PFS_BOX_UNCOUNTED;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->boxes[i].state != PFS_BOX_EXECED)
+			return &list->boxes[i];
+	return list->count != 0 ? list->boxes : NULL;
 }
 
-/* The box of a list that a target names: the live one of a process, or else its newest. */
-static const struct pfs_box_info *find_box(const struct pfs_box_list *list, bool is_last,
-					   uint64_t pid)
+/* The live box of a process, or else its newest. */
+static const struct pfs_box_info *find_box(const struct pfs_box_list *list, uint64_t pid)
 {
 	const struct pfs_box_info *found = NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pfs_box_info *box = &list->boxes[i];
-		if (is_last && is_evidence(box))
-			return box;
-		if (is_last && found == NULL && box->state != PFS_BOX_UNCOUNTED)
-			found = box;
-		if (!is_last && box->pid == pid &&
-		    (found == NULL || (box->is_live && !found->is_live)))
+		if (box->pid == pid && (found == NULL || (box->is_live && !found->is_live)))
 			found = box;
 	}
+	for (size_t i = 0; found == NULL && i < list->note_count; i++)
+		if (list->notes[i].pid == pid)
+			found = &list->notes[i]; /* opening it says why the process has no box */
 	return found;
 }
 
@@ -190,8 +201,8 @@ static struct pfs_reader *open_listed(const char *target, bool is_last, struct p
 	if (!pfs_box_list_make(&list, message))
 		return NULL;
 	pfs_reader_folder(folder, sizeof(folder));
-	const struct pfs_box_info *box = find_box(&list, is_last,
-						  is_last ? 0 : strtoull(target, NULL, 10));
+	const struct pfs_box_info *box = is_last ? pfs_box_list_last(&list)
+						 : find_box(&list, strtoull(target, NULL, 10));
 	if (box != NULL)
 		reader = pfs_reader_open_file(box->path, message);
 	else if (is_last)

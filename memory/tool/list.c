@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory/box/keep.h"
-
 #include "command.h"
 
 static const char *state_of(const struct pfs_box_info *box)
@@ -24,57 +22,11 @@ static const char *state_of(const struct pfs_box_info *box)
 					       : "died";
 }
 
-/* ---- why a box is still there ---- */
-
-/* The decisions on one folder; boxes of others follow one another in a list seldom. */
-struct decisions {
-	char folder[PFS_READER_PATH_BYTES];
-	struct pfs_kept *all;
-	size_t count;
-};
-
-static const struct pfs_kept *decision_on(struct decisions *self, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-	if (slash == NULL)
-		return NULL;
-	if (strncmp(self->folder, path, length) != 0 || self->folder[length] != '\0') {
-		free(self->all);
-		(void)snprintf(self->folder, sizeof(self->folder), "%.*s", (int)length, path);
-		int folder = open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		self->count = 0;
-		self->all = folder >= 0 ? pfs_box_keep(folder, true, &self->count) : NULL;
-		if (folder >= 0)
-			(void)close(folder);
-	}
-	for (size_t i = 0; i < self->count; i++)
-		if (strcmp(self->all[i].name, slash + 1) == 0)
-			return &self->all[i];
-	return NULL;
-}
-
-static const char *keep_text(enum pfs_keep keep)
-{
-	static const char *const texts[] = {
-		[PFS_KEEP_NOT] = "goes next",
-		[PFS_KEEP_LIVING] = "living",
-		[PFS_KEEP_YOUNG] = "began 10 seconds ago or less",
-		[PFS_KEEP_NEWEST] = "among the last that were killed with 4 MiB or more",
-		[PFS_KEEP_WEIGHT] = "by its cause of death, then its bytes",
-		[PFS_KEEP_TRIVIAL] = "there is room; held less than 4 MiB",
-	};
-	return texts[keep];
-}
-
-/* ---- the list ---- */
-
 static void add_row(struct pfs_sheet *sheet, const struct pfs_box_info *box,
-		    const struct pfs_kept *kept)
+		    const struct pfs_keeping *keeping)
 {
 	char text[64];
 	const struct passwd *user = getpwuid(box->uid);
-	bool is_held = kept != NULL && kept->keep != PFS_KEEP_LIVING;
 	pfs_sheet_number(sheet, box->pid);
 	pfs_sheet_text(sheet, state_of(box));
 	pfs_sheet_text(sheet, pfs_time_text(box->start_realtime_ns, text, sizeof(text)));
@@ -85,53 +37,55 @@ static void add_row(struct pfs_sheet *sheet, const struct pfs_box_info *box,
 		pfs_sheet_text(sheet, user->pw_name);
 	else
 		pfs_sheet_number(sheet, box->uid);
-	if (is_held)
-		pfs_sheet_number(sheet, (int64_t)kept->held_bytes);
+	if (keeping->is_dead)
+		pfs_sheet_number(sheet, (int64_t)keeping->held_bytes);
 	else
 		pfs_sheet_text(sheet, NULL);
+	pfs_sheet_number(sheet, box->parent_pid);
 	pfs_sheet_text(sheet, box->name);
 	pfs_sheet_text(sheet, box->rule);
 	pfs_sheet_text(sheet, box->program);
 	pfs_sheet_text(sheet, box->command);
-	pfs_sheet_text(sheet, box->state == PFS_BOX_UNCOUNTED ? box->why
-			      : kept != NULL                  ? keep_text(kept->keep)
-							      : "");
+	pfs_sheet_text(sheet, box->state == PFS_BOX_UNCOUNTED ? box->why : keeping->why);
 	pfs_sheet_text(sheet, box->path);
 }
 
-static void remark_dropped(void)
+static void remark_removed(void)
 {
-	char folder[PFS_READER_PATH_BYTES], when[64];
-	pfs_reader_folder(folder, sizeof(folder));
-	struct pfs_dropped dropped = pfs_box_dropped(folder);
-	if (dropped.boxes != 0)
+	char when[64];
+	struct pfs_removed removed = pfs_boxes_removed();
+	if (removed.boxes != 0)
 		(void)pfs_complain(0,
 				   "%llu boxes of dead programs were removed for newer ones, the "
 				   "last at %s; the largest held %llu bytes: PFS_MEM_KEEP_DEAD "
 				   "keeps more",
-				   (unsigned long long)dropped.boxes,
-				   pfs_time_text(dropped.last_realtime_ns, when, sizeof(when)),
-				   (unsigned long long)dropped.most_bytes);
+				   (unsigned long long)removed.boxes,
+				   pfs_time_text(removed.last_realtime_ns, when, sizeof(when)),
+				   (unsigned long long)removed.most_bytes);
 }
 
 static int run_list(const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "PID",  "STATE", "STARTED", "SEEN",    "USER",
-					       "HELD", "NAME",  "RULE",    "PROGRAM", "COMMAND",
-					       "KEPT", "BOX",   NULL };
-	struct decisions decisions = { "", NULL, 0 };
+	static const char *const columns[] = { "PID",     "STATE",  "STARTED", "SEEN", "USER",
+					       "HELD",    "PARENT", "NAME",    "RULE", "PROGRAM",
+					       "COMMAND", "KEPT",   "BOX",     NULL };
 	struct pfs_box_list list;
 	struct pfs_message message;
 	if (!pfs_box_list_make(&list, &message))
 		return pfs_complain_of(&message);
 	struct pfs_sheet *sheet = pfs_sheet_begin(columns);
-	for (size_t i = 0; sheet != NULL && i < list.count; i++)
-		add_row(sheet, &list.boxes[i], decision_on(&decisions, list.boxes[i].path));
+	struct pfs_keepings *keepings = pfs_keepings_begin();
+	for (size_t i = 0; sheet != NULL && i < list.count + list.note_count; i++) {
+		const struct pfs_box_info *box = i < list.count ? &list.boxes[i]
+								: &list.notes[i - list.count];
+		struct pfs_keeping keeping = pfs_keepings_of(keepings, box->path);
+		add_row(sheet, box, &keeping);
+	}
 	if (list.refused != 0)
 		(void)pfs_complain(0, "%zu files are not boxes; the first: %s", list.refused,
 				   list.why.text);
-	remark_dropped();
-	free(decisions.all);
+	remark_removed();
+	pfs_keepings_end(keepings);
 	pfs_box_list_free(&list);
 	if (sheet == NULL || !pfs_sheet_end(sheet, arguments->format))
 		return pfs_complain(PFS_EXIT_REFUSED, "standard output cannot be written");
@@ -146,9 +100,10 @@ static const struct pfs_option list_options[] = {
 /* clang-format off */
 const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
-	.doc = "list the boxes, newest first; for root, those of all users\vSEEN is the time of the "
-	       "last tick, or of the program's end. HELD: the bytes that a dead program held. "
-	       "KEPT: why a box is still there, or why a process was not counted.",
+	.doc = "list the boxes, newest first; for root, those of all users\vSEEN is the time of "
+	       "the last tick, or of the program's end. HELD: the bytes that a dead program held. "
+	       "KEPT: why a box is still there. Last come processes that were not counted: "
+	       "KEPT says why.",
 };
 /* clang-format on */
 
@@ -198,13 +153,15 @@ static int run_clean(const struct pfs_arguments *arguments)
 	size_t removed = 0, living = 0, stuck = 0;
 	if (!pfs_box_list_own(&list, &message))
 		return pfs_complain_of(&message);
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list.count + list.note_count; i++) {
+		const char *path = i < list.count ? list.boxes[i].path
+						  : list.notes[i - list.count].path;
 		bool is_live = false;
-		if (remove_dead(list.boxes[i].path, &is_live))
+		if (remove_dead(path, &is_live))
 			removed++;
 		else if (is_live)
 			living++;
-		else if (access(list.boxes[i].path, F_OK) == 0)
+		else if (access(path, F_OK) == 0)
 			stuck++;
 	}
 	pfs_box_list_free(&list);

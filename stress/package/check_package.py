@@ -113,7 +113,8 @@ def contents(source, roots, multiarch):
               for name in ("copyright", "changelog.Debian.gz")]
     wanted += [f"man/man1/{name}.1.gz" for name in PROGRAMS]
     wanted += [f"bash-completion/completions/{name}" for name in PROGRAMS]
-    wanted += ["pfslab/traces/redis.pfstrace", "pfslab/examples/check/CMakeLists.txt"]
+    wanted += ["pfslab/traces/redis.pfstrace", "pfslab/examples/check/CMakeLists.txt",
+               "pfslab/examples/systemd/pfs-mem.conf"]
     if shutil.which("cmark-gfm"):
         wanted += ["doc/pfslab/html/index.html", "doc/pfslab/html/include/pfslab/container.html"]
     wanted = ["share/" + name for name in wanted] + ["bin/" + name for name in PROGRAMS]

@@ -5,8 +5,8 @@ memory_os add up to what is resident, and how much of it is unaccounted?
 usage: adds_up.py PFS_MEM NAME...      mariadb, redis, python
 Each is asked once a second, by its box alone. Prints a line for each, as JSON: the largest share
 of unaccounted at any tick, beyond the row resident_moved, by which the box says that it may be off;
-the largest share of that row; and the rows of the last tick. Exit 0: all is as it should be. 1: something
-is not. 77: a program is not installed.
+the largest share of that row; and the rows of the last tick. Exit 0: all is as it should be. 1:
+something is not. 77: a program is not installed.
 """
 
 import contextlib

@@ -52,7 +52,9 @@ def children(place):
                 equal(held(place, child), 1000000 + 1000000 - 100000, "bytes of the child")
                 equal(row["STATE"], "died" if is_dead else "living", "state of the child")
             else:
-                equal(row["STATE"], "uncounted", f"{how}: state of the child")
+                equal((row["STATE"], row["PARENT"]), ("uncounted", int(pid)),
+                      f"{how}: state and parent of the child")
+                equal(held(place, "last"), int(size), "last is the parent")
                 expect("not by fork" in row["KEPT"], f"{how}: {row}")
                 expect("was not counted" in place.mem("top", child, "--once", status=1),
                        f"{how}: what top says")

@@ -49,6 +49,25 @@ static void say(size_t bytes, pid_t child)
 
 /* ---- children ---- */
 
+static int ready[2]; /* a pipe: the child has done its part */
+
+static void begin_wait(void)
+{
+	must(pipe2(ready, O_CLOEXEC) == 0, "pipe");
+}
+
+static void tell(void)
+{
+	must(write(ready[1], "x", 1) == 1, "the parent has gone");
+}
+
+static void wait_for_child(void)
+{
+	char byte;
+	(void)close(ready[1]);
+	must(read(ready[0], &byte, 1) == 1, "the child has ended");
+}
+
 static pid_t make_child(const char *how)
 {
 	if (strcmp(how, "_Fork") == 0)
@@ -62,16 +81,18 @@ static pid_t make_child(const char *how)
 static void by(const char *how)
 {
 	keep(0, 1000, 1000);
+	begin_wait();
 	pid_t child = make_child(how);
 	must(child >= 0, how);
 	if (child == 0) {
 		keep(1000, 500, 2000);
 		for (unsigned i = 0; i < 100; i++)
 			free(kept[i]);
+		tell();
 		(void)pause();
 		_exit(0);
 	}
-	(void)usleep(300000);
+	wait_for_child();
 	keep(1500, 10, 1000);
 	say(1010000, child);
 	(void)kill(child, SIGKILL);
@@ -97,6 +118,7 @@ static void short_of_memory(void)
 {
 	char text[64];
 	keep(0, 1000, 100);
+	begin_wait();
 	int file = open("/proc/self/statm", O_RDONLY);
 	ssize_t got = read(file, text, sizeof(text) - 1);
 	must(got > 0, "statm");
@@ -116,11 +138,10 @@ static void short_of_memory(void)
 		(void)waitpid(grandchild, &status, 0);
 		if (status != 0)
 			_exit(6);
+		tell();
 		(void)pause();
 	}
-	(void)usleep(300000);
-	int status = 0;
-	must(waitpid(child, &status, WNOHANG) == 0, "the child has ended");
+	wait_for_child();
 	say(100000, child);
 	(void)kill(child, SIGKILL);
 }
@@ -128,6 +149,7 @@ static void short_of_memory(void)
 static void *allocate_first(void *unused)
 {
 	keep(1000, 100, 3000);
+	tell();
 	(void)pause();
 	return unused;
 }
@@ -145,12 +167,13 @@ static void by_thread(void)
 	keep(0, 10, 100);
 	must(pthread_create(&thread, NULL, idle, NULL) == 0 && pthread_join(thread, NULL) == 0,
 	     "no thread");
+	begin_wait();
 	pid_t child = fork();
 	if (child == 0) {
 		(void)pthread_create(&thread, NULL, allocate_first, NULL);
 		(void)pause();
 	}
-	(void)usleep(300000);
+	wait_for_child();
 	say(301000, child);
 	(void)kill(child, SIGKILL);
 }
@@ -161,12 +184,14 @@ static void drop(void)
 	keep(0, 10, 100);
 	must(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0, "setuid");
 	(void)prctl(PR_SET_DUMPABLE, 1);
+	begin_wait();
 	pid_t child = fork();
 	if (child == 0) {
 		keep(10, 10, 100);
+		tell();
 		(void)pause();
 	}
-	(void)usleep(300000);
+	wait_for_child();
 	say(2000, child);
 	(void)kill(child, SIGKILL);
 }

@@ -95,10 +95,10 @@ static bool fits(const struct pfs_box_info *info, const char *target)
 static const struct pfs_box_info *choose(const struct pfs_box_list *list, const char *target)
 {
 	const struct pfs_box_info *found = NULL;
+	if (strcmp(target, "last") == 0)
+		return pfs_box_list_last(list);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pfs_box_info *info = &list->boxes[i];
-		if (strcmp(target, "last") == 0)
-			return info;
 		if ((target[0] == '\0' || fits(info, target)) &&
 		    (found == NULL || (info->is_live && !found->is_live)))
 			found = info;

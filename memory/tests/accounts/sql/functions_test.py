@@ -6,6 +6,7 @@ usage: functions_test.py SQL_LIVE PFS_MEM EXTENSION [unittest's arguments]
 Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb client.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -126,6 +127,8 @@ def lines(text):
     """Pairs of expression and result."""
     return [tuple(line.rsplit(" = ", 1)) for line in text.strip().splitlines()]
 
+PASSWORD = {"MYSQL_PWD": "aPassword"}  # of the mariadb client; any user name will do
+
 
 class Functions(Case):
     """Of both interfaces."""
@@ -138,14 +141,16 @@ class Functions(Case):
 
     def serve(self, target):
         """A server of MySQL's protocol; its port."""
-        self.port = self.serving("--mysql", "127.0.0.1:0", target).rsplit(":", 1)[1].strip()
+        self.port = self.serving("--mysql", "127.0.0.1:0", "--password-file", self.file(
+            "password", PASSWORD["MYSQL_PWD"]), target).rsplit(":", 1)[1].strip()
 
     def client(self, query, *options):
         """exit status, output, errors of the mariadb client"""
         done = subprocess.run(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
                                f"-P{self.port}", "-utester", "-B", *options, "-e", query,
                                "performance_schema"],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, **PASSWORD})
         return done.returncode, done.stdout, done.stderr
 
     def value(self, expression):
@@ -248,7 +253,8 @@ class Functions(Case):
         self.assertEqual(self.client(pid, "-N")[1].strip(), newer.target)
         shell = subprocess.Popen(["mariadb", "--no-defaults", "--protocol=tcp", "-h127.0.0.1",
                                   f"-P{self.port}", "-utester", "-BNn", "performance_schema"],
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                 env={**os.environ, **PASSWORD})
         for program in (newer, self.live):
             shell.stdin.write(pid + ";\n")
             shell.stdin.flush()
