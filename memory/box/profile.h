@@ -76,8 +76,8 @@ struct pfs_box_sample {
 	uint64_t interval;          /* mean bytes between samples at that time */
 	uint64_t taken_realtime_ns; /* by the coarse clock */
 	uint64_t address;
-	uint32_t context; /* reference; 0: it found no record */
-	uint32_t cell;    /* reference */
+	uint32_t context;                             /* reference; 0: it found no record */
+	uint32_t cell;                                /* reference */
 	uint64_t weight_bytes, weight_objects_256ths; /* that it stands for */
 	char spare[offsetof(struct pfs_cell, owner) - 7 * sizeof(uint64_t)];
 	_Atomic(uint32_t) owner; /* 0, always */

@@ -17,13 +17,12 @@ void pfs_peak_weigh(struct pfs_box_sample *sample)
 /* The value that a sum has at the mark, unless that is saved already. */
 static void save(_Atomic(uint64_t) *saved, uint64_t mark, _Atomic(uint64_t) *sum)
 {
-	uint64_t before = pfs_load_relaxed(saved);      /* relaxed: the CAS decides */
+	uint64_t before = pfs_load_relaxed(saved);        /* relaxed: the CAS decides */
 	if (pfs_likely(before >> PFS_SAVED_BITS == mark)) /* by another change since the mark */
 		return;
 	uint64_t value = pfs_load_relaxed(sum); /* relaxed: [PK2] brought what the mark has */
 	/* relaxed: readers check the mark in the word; another thread saved the same. */
-	(void)pfs_cas_relaxed(saved, &before,
-			      mark << PFS_SAVED_BITS | (value & PFS_SAVED_MOST));
+	(void)pfs_cas_relaxed(saved, &before, mark << PFS_SAVED_BITS | (value & PFS_SAVED_MOST));
 }
 
 static void change(struct pfs_box_head *head, struct pfs_box_context *context, uint64_t bytes,
@@ -43,7 +42,8 @@ static void mark_if_highest(struct pfs_box_peak *peak, uint64_t total)
 {
 	uint64_t highest = pfs_load_relaxed(&peak->bytes); /* relaxed: the CAS decides */
 	while (total > highest + highest / PFS_PEAK_STEP && (int64_t)total > 0)
-		if (pfs_cas_relaxed(&peak->bytes, &highest, total)) { /* relaxed: [PK1] carries it */
+		if (pfs_cas_relaxed(&peak->bytes, &highest,
+				    total)) { /* relaxed: [PK1] carries it */
 			/* relaxed: likewise */
 			pfs_store_relaxed(&peak->realtime_ns, pfs_box_now_ns());
 			/* [PK1] acq_rel, pairs with [PK2]: without it see [PK2]. */

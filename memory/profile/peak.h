@@ -19,7 +19,8 @@
 
 #define PFS_PEAK_STEP 128u
 
-/* Sets what a sample stands for, by its bytes and its interval: the sums add that, and subtract it. */
+/* Sets what a sample stands for, by its bytes and its interval: the sums add that, and subtract it.
+ */
 void pfs_peak_weigh(struct pfs_box_sample *sample);
 
 /* A sample of a context comes into use, or is freed. Wait-free but for a lost CAS, each of which

@@ -124,10 +124,10 @@ static void put_part(struct pfs_sheet *sheet, const struct pfs_part *part)
 /* What would explain the largest holder, if it is a runtime's own memory. */
 static void put_advice(const struct pfs_parts *parts)
 {
-	const struct pfs_runtime *runtime =
-		parts->count != 0 && strcmp(parts->parts[0].kind, "mapped") == 0
-			? pfs_runtime_of(parts->parts[0].name)
-			: NULL;
+	const struct pfs_runtime *runtime = parts->count != 0 && strcmp(parts->parts[0].kind,
+									"mapped") == 0
+						    ? pfs_runtime_of(parts->parts[0].name)
+						    : NULL;
 	if (runtime != NULL)
 		(void)printf("\n%s: %s\n", parts->parts[0].name, runtime->advice);
 }
@@ -261,9 +261,9 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vBy instrument, it lists everything that the program "
-	       "holds, the largest first: blocks (heap), memory mapped without malloc (mapped), "
-	       "stacks, files. HIGH of a thread, account, user, or host is the "
-	       "sum over instruments: an upper bound. A box whose program ended is shown once.",
+	.doc = "show who holds the most memory\vBy instrument, it lists everything that the "
+	       "program holds, the largest first: blocks (heap), memory mapped without malloc "
+	       "(mapped), stacks, files. HIGH of a thread, account, user, or host is the sum over "
+	       "instruments: an upper bound. A box whose program ended is shown once.",
 };
 /* clang-format on */

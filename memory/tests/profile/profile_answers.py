@@ -108,7 +108,8 @@ def owner(bench):
            f"from read_pages phases.cc:{program.lines['pages']}" in rows[0]["WHERE"], f"{rows[0]}")
     expect(f"load_names phases.cc:{program.lines['names']}" in rows[1]["WHERE"], f"{rows[1]}")
     rules = bench.file("phases.rules", "# wrappers\nskip function wrapped\n\n"
-                       "name function read_* memory/phases/pages\nname file phases.c* memory/rest\n")
+                       "name function read_* memory/phases/pages\n"
+                       "name file phases.c* memory/rest\n")
     rows = program.rows("--rules", rules)
     expect(rows[0]["WHERE"].startswith(f"memory/phases/pages: read_pages phases.cc:"
                                        f"{program.lines['pages']} from main"), f"{rows[0]}")
@@ -117,7 +118,8 @@ def owner(bench):
     program.kill()
     top = bench.run("top", program.target, "--once").stdout
     expect(f"load_names phases.cc:{program.lines['names']}" in top, f"top has no line: {top}")
-    for text, fault in (("skip", "line 1 is not: skip KIND"), ("hide function x", "neither name nor"),
+    for text, fault in (("skip", "line 1 is not: skip KIND"),
+                        ("hide function x", "neither name nor"),
                         ("# fine\nname module x", "line 2 is not: name KIND PATTERN NAME"),
                         ("skip line 7", "another kind than")):
         wrong = bench.file("wrong.rules", text)
@@ -203,7 +205,8 @@ def between(bench):
 
 def scaled(bench):
     """The lines of an instrument add up to what it has, to the byte; a block that is always sampled
-    keeps its size; errors are those of shares. What other tools read, and compare, stays as it was sampled."""
+    keeps its size; errors are those of shares. What other tools read, and compare, stays
+    as it was sampled."""
     program = Phases(bench)
     program.reach("loaded")
     program.go_on()

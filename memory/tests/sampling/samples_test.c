@@ -239,7 +239,6 @@ static void part_switch(const char *folder)
 }
 
 #define CONTEXTS 64u
-
 /* The peak: what is in use, by context, as the test counts it; and the same at the last mark. */
 static struct sums {
 	uint64_t bytes[CONTEXTS];
@@ -486,9 +485,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(const char *folder);
-	} parts[] = { { "threads", part_threads }, { "full", part_full },
-		      { "switch", part_switch }, { "peak", part_peak },   { "fork", part_fork },
-		      { "first", part_first },     { "lives", part_lives } };
+	} parts[] = { { "threads", part_threads }, { "full", part_full }, { "switch", part_switch },
+		      { "peak", part_peak },       { "fork", part_fork }, { "first", part_first },
+		      { "lives", part_lives } };
 	if (argc != 3)
 		return fprintf(stderr, "usage: sampling_samples PART FOLDER\n"), 2;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

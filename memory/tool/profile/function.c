@@ -90,10 +90,9 @@ static bool is_wrapper(const char *name)
 
 bool pfs_is_standard(const char *name)
 {
-	static const char *const spaces[] = { "std::",      "__gnu_cxx::", "__cxxabiv1::",
-					      "alloc::",    "core::",      "hashbrown::",
-					      "<alloc::",   "<core::",     "<std::",
-					      "<hashbrown", "__rustc" };
+	static const char *const spaces[] = { "std::",  "__gnu_cxx::", "__cxxabiv1::", "alloc::",
+					      "core::", "hashbrown::", "<alloc::",     "<core::",
+					      "<std::", "<hashbrown",  "__rustc" };
 	if (strncmp(name, "operator ", 9) == 0)
 		return strncmp(name + 9, "new", 3) == 0 || strncmp(name + 9, "delete", 6) == 0;
 	const char *path = path_of(name, pfs_short_length(name));

@@ -91,8 +91,8 @@ static bool find_named(const char *own, const char *program, size_t length, char
 {
 	static const char *const places[] = { "rules/", "../share/pfslab/rules/" };
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.*s.rules", own, places[i],
-			       (int)length, program);
+		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.*s.rules", own, places[i], (int)length,
+			       program);
 		if (access(path, R_OK) == 0)
 			return true;
 	}
