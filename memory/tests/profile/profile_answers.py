@@ -3,6 +3,7 @@ heap, by its own line, by rules, at the peak, by age, between two moments; and w
 """
 
 import json
+import os
 import re
 import subprocess
 
@@ -263,5 +264,26 @@ def keys(bench):
                                   "frames with planted_leak stops 1", title[0]), f"{title}")
 
 
-PARTS = {"owner": owner, "peak": peak, "ages": ages, "between": between, "scaled": scaled,
-         "keys": keys}
+def debuginfod(bench):
+    """A stripped program has its lines from where DEBUGINFOD_URLS says, and only if that is set."""
+    program = Phases(bench)
+    binary = bench.path("phases")
+    program.reach("loaded")
+    program.kill()
+    found = bench.call(["readelf", "-n", binary]).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", found).group(1)
+    folder = bench.path(f"server/buildid/{build_id}")
+    os.makedirs(folder)
+    bench.call(["objcopy", "--only-keep-debug", binary, os.path.join(folder, "debuginfo")])
+    bench.call(["strip", binary])
+    expect("phases.cc" not in program.rows()[0]["WHERE"], "it has lines without debug information")
+    bench.environment.update(DEBUGINFOD_URLS="file://" + bench.path("server"),
+                             DEBUGINFOD_CACHE_PATH=bench.path("cache"))
+    where = program.rows()[0]["WHERE"]
+    if "phases.cc" not in where and not os.path.exists(bench.path("cache")):
+        skip("no libdebuginfod")
+    expect(f"load_names phases.cc:{program.lines['names']}" in where, f"by debuginfod: {where}")
+
+
+PARTS = {"debuginfod": debuginfod, "owner": owner, "peak": peak, "ages": ages, "between": between,
+         "scaled": scaled, "keys": keys}
