@@ -4,12 +4,10 @@
 #include "peak.h"
 
 #include "containers/compiler.h"
-#include "draw.h"
 #include "memory/box/box.h"
 
-void pfs_peak_weigh(struct pfs_box_sample *sample)
+void pfs_peak_weigh(struct pfs_box_sample *sample, double chance)
 {
-	double chance = pfs_draw_chance(sample->bytes, sample->interval);
 	sample->weight_bytes = (uint64_t)((double)sample->bytes / chance + 0.5);
 	sample->weight_objects_256ths = (uint64_t)(256 / chance + 0.5);
 }

@@ -19,9 +19,9 @@
 
 #define PFS_PEAK_STEP 128u
 
-/* Sets what a sample stands for, by its bytes and its interval: the sums add that, and subtract it.
- */
-void pfs_peak_weigh(struct pfs_box_sample *sample);
+/* Sets what a sample stands for, by its bytes and its chance to be sampled: the sums add that, and
+ * subtract it. */
+void pfs_peak_weigh(struct pfs_box_sample *sample, double chance);
 
 /* A sample of a context comes into use, or is freed. Wait-free but for a lost CAS, each of which
  * means that another thread has saved the sums or set the mark. */

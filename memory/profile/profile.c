@@ -357,9 +357,8 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 
 /* Add the blocks and bytes that a sample stands for. */
 static void weigh(struct search *self, struct pfs_box_context *context, uint64_t *random,
-		  const struct pfs_box_sample *sample)
+		  const struct pfs_box_sample *sample, double chance)
 {
-	double chance = pfs_draw_chance(sample->bytes, sample->interval);
 	bool is_own = context->thread_id != 0;
 	add_to(&context->samples, 1, is_own);
 	add_to(&context->objects_256ths, pfs_draw_round(random, 256 / chance), is_own);
@@ -411,11 +410,12 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	fresh.cell = block->cell->reference;
 	fresh.level = PFS_CELL_IS_SAMPLE;
 	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
-	pfs_peak_weigh(&fresh);
+	double chance = pfs_draw_chance(fresh.bytes, fresh.interval);
+	pfs_peak_weigh(&fresh, chance);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_publish(handle, claim);
 	if (known->record != NULL)
-		weigh(self, known->record, &thread->random, &fresh);
+		weigh(self, known->record, &thread->random, &fresh, chance);
 }
 
 /* A file may have gone: forget once what was learned of code addresses. */
