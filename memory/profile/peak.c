@@ -6,34 +6,28 @@
 #include "containers/compiler.h"
 #include "memory/box/box.h"
 
-void pfs_peak_weigh(struct pfs_box_sample *sample, double chance)
-{
-	sample->weight_bytes = (uint64_t)((double)sample->bytes / chance + 0.5);
-	sample->weight_objects_256ths = (uint64_t)(256 / chance + 0.5);
-}
-
-/* The value that a sum has at the mark, unless that is saved already. */
-static void save(_Atomic(uint64_t) *saved, uint64_t mark, _Atomic(uint64_t) *sum)
+/* Freed is read first: then it has nothing that ever lacks. */
+static void save(_Atomic(uint64_t) *saved, uint64_t mark, _Atomic(uint64_t) *ever,
+		 _Atomic(uint64_t) *freed)
 {
 	uint64_t before = pfs_load_relaxed(saved);        /* relaxed: the CAS decides */
 	if (pfs_likely(before >> PFS_SAVED_BITS == mark)) /* by another change since the mark */
 		return;
-	uint64_t value = pfs_load_relaxed(sum); /* relaxed: [PK2] brought what the mark has */
+	/* [PK4] acquire, pairs with [PK3]. */
+	uint64_t value = -pfs_load_acquire(freed);
+	value += pfs_load_relaxed(ever); /* relaxed: [PK2] brought what the mark has */
 	/* relaxed: readers check the mark in the word; another thread saved the same. */
 	(void)pfs_cas_relaxed(saved, &before, mark << PFS_SAVED_BITS | (value & PFS_SAVED_MOST));
 }
 
-static void change(struct pfs_box_head *head, struct pfs_box_context *context, uint64_t bytes,
-		   uint64_t objects)
+void pfs_peak_save(struct pfs_box_head *head, struct pfs_box_context *context)
 {
 	/* [PK2] acquire, pairs with [PK1]: without it the sums that are saved here could lack the
 	 * sample that raised the total. */
 	uint64_t mark = pfs_load_acquire(&head->peak.marks) & PFS_MARK_MOST;
-	save(&context->peak_bytes, mark, &context->live_bytes);
-	save(&context->peak_objects_256ths, mark, &context->live_objects_256ths);
-	(void)pfs_fetch_add_relaxed(&context->live_bytes, bytes); /* relaxed: a sum */
-	/* relaxed: a sum */
-	(void)pfs_fetch_add_relaxed(&context->live_objects_256ths, objects);
+	save(&context->peak_bytes, mark, &context->bytes, &context->freed_bytes);
+	save(&context->peak_objects_256ths, mark, &context->objects_256ths,
+	     &context->freed_objects_256ths);
 }
 
 static void mark_if_highest(struct pfs_box_peak *peak, uint64_t total)
@@ -50,11 +44,9 @@ static void mark_if_highest(struct pfs_box_peak *peak, uint64_t total)
 		}
 }
 
-void pfs_peak_add(struct pfs_box_head *head, struct pfs_box_context *context,
-		  const struct pfs_box_sample *sample)
+void pfs_peak_add(struct pfs_box_head *head, const struct pfs_box_sample *sample)
 {
 	uint64_t bytes = sample->weight_bytes;
-	change(head, context, bytes, sample->weight_objects_256ths);
 	/* relaxed: a sum */
 	mark_if_highest(&head->peak, pfs_fetch_add_relaxed(&head->peak.sampled, bytes) + bytes);
 }
@@ -62,7 +54,12 @@ void pfs_peak_add(struct pfs_box_head *head, struct pfs_box_context *context,
 void pfs_peak_remove(struct pfs_box_head *head, struct pfs_box_context *context,
 		     const struct pfs_box_sample *sample)
 {
-	uint64_t bytes = -sample->weight_bytes;
-	change(head, context, bytes, -sample->weight_objects_256ths);
-	(void)pfs_fetch_add_relaxed(&head->peak.sampled, bytes); /* relaxed: a sum */
+	pfs_peak_save(head, context);
+	/* [PK3] acq_rel, pairs with [PK4]: without it a sum could be saved that lacks this sample
+	 * among those ever, and has it among those freed. */
+	(void)pfs_fetch_add_acq_rel(&context->freed_bytes, sample->weight_bytes);
+	/* [PK3] acq_rel, pairs with [PK4]: likewise. */
+	(void)pfs_fetch_add_acq_rel(&context->freed_objects_256ths, sample->weight_objects_256ths);
+	/* relaxed: a sum */
+	(void)pfs_fetch_add_relaxed(&head->peak.sampled, -sample->weight_bytes);
 }

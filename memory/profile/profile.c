@@ -262,8 +262,8 @@ static bool context_is_equal(void *context, uint32_t reference)
 	       found->thread_id == self->context.thread_id;
 }
 
-/* A quarter of the contexts is reserved for those without a thread, so that short-lived threads do
- * not exhaust the table and end the profile. */
+/* A quarter is reserved for contexts without a thread: short-lived threads must not fill the table.
+ */
 static bool may_be_own(struct pfs_profile *self)
 {
 	/* relaxed: a count; checked first so that it cannot overflow. */
@@ -356,14 +356,15 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 }
 
 /* Add the blocks and bytes that a sample stands for. */
-static void weigh(struct search *self, struct pfs_box_context *context, uint64_t *random,
-		  const struct pfs_box_sample *sample, double chance)
+static void weigh(struct search *self, struct pfs_box_context *context,
+		  const struct pfs_box_sample *sample)
 {
 	bool is_own = context->thread_id != 0;
+	pfs_peak_save(self->profile->books->box.head, context);
 	add_to(&context->samples, 1, is_own);
-	add_to(&context->objects_256ths, pfs_draw_round(random, 256 / chance), is_own);
-	add_to(&context->bytes, pfs_draw_round(random, (double)sample->bytes / chance), is_own);
-	pfs_peak_add(self->profile->books->box.head, context, sample);
+	add_to(&context->objects_256ths, sample->weight_objects_256ths, is_own);
+	add_to(&context->bytes, sample->weight_bytes, is_own);
+	pfs_peak_add(self->profile->books->box.head, sample);
 }
 
 /* ---- samples ---- */
@@ -411,11 +412,12 @@ static void write_sample(struct search *self, struct pfs_memory_thread *thread,
 	fresh.level = PFS_CELL_IS_SAMPLE;
 	fresh.reference = (uint32_t)pfs_index(handle, claim.record) + 1;
 	double chance = pfs_draw_chance(fresh.bytes, fresh.interval);
-	pfs_peak_weigh(&fresh, chance);
+	fresh.weight_bytes = pfs_draw_round(&thread->random, (double)fresh.bytes / chance);
+	fresh.weight_objects_256ths = pfs_draw_round(&thread->random, 256 / chance);
 	pfs_bytes_store(claim.record, &fresh, sizeof(fresh));
 	pfs_publish(handle, claim);
 	if (known->record != NULL)
-		weigh(self, known->record, &thread->random, &fresh, chance);
+		weigh(self, known->record, &fresh);
 }
 
 /* A file may have gone: forget once what was learned of code addresses. */
