@@ -262,8 +262,7 @@ static bool context_is_equal(void *context, uint32_t reference)
 	       found->thread_id == self->context.thread_id;
 }
 
-/* A quarter is reserved for contexts without a thread: short-lived threads must not fill the table.
- */
+/* A quarter is for contexts without a thread: short-lived threads must not fill the table. */
 static bool may_be_own(struct pfs_profile *self)
 {
 	/* relaxed: a count; checked first so that it cannot overflow. */
