@@ -61,11 +61,12 @@ struct pfs_box_context {
 	char thread_name[16]; /* ended by 0, as the next two; cut */
 	char user_name[32];
 	char host_name[32];
-	/* Of its samples in use, weighted; by any thread. */
-	_Atomic(uint64_t) live_bytes;
-	_Atomic(uint64_t) live_objects_256ths;
-	/* The mark << PFS_SAVED_BITS | the value that the sum above had at that mark. Another mark
-	 * than the last: the sum has not changed since. */
+	/* Of its samples that were freed, weighted; by any thread. bytes - freed_bytes are in use.
+	 */
+	_Atomic(uint64_t) freed_bytes;
+	_Atomic(uint64_t) freed_objects_256ths;
+	/* The mark << PFS_SAVED_BITS | what was in use at that mark. Another mark than the last:
+	 * the sums have not changed since. */
 	_Atomic(uint64_t) peak_bytes;
 	_Atomic(uint64_t) peak_objects_256ths;
 	uint64_t more[4];
@@ -80,8 +81,8 @@ struct pfs_box_sample {
 	uint64_t interval;          /* mean bytes between samples at that time */
 	uint64_t taken_realtime_ns; /* by the coarse clock */
 	uint64_t address;
-	uint32_t context; /* reference; 0: it found no record */
-	uint32_t cell;    /* reference */
+	uint32_t context;                             /* reference; 0: it found no record */
+	uint32_t cell;                                /* reference */
 	uint64_t weight_bytes, weight_objects_256ths; /* that it stands for */
 	char spare[offsetof(struct pfs_cell, owner) - 7 * sizeof(uint64_t)];
 	_Atomic(uint32_t) owner; /* 0, always */

@@ -94,13 +94,15 @@ static bool take_context(void *taking, uint64_t number, uint32_t word, const voi
 	seen->unwound = pfs_load_relaxed(&copy->unwound);           /* relaxed: likewise */
 	uint64_t objects = pfs_load_relaxed(&copy->objects_256ths); /* relaxed: likewise */
 	seen->objects = (double)objects / 256;
-	seen->bytes = (double)pfs_load_relaxed(&copy->bytes); /* relaxed: likewise */
-	seen->peak_bytes = at_peak(take, pfs_load_relaxed(&copy->peak_bytes), /* relaxed: likewise */
-				   pfs_load_relaxed(&copy->live_bytes)); /* relaxed: likewise */
-	seen->peak_objects =
-		at_peak(take, pfs_load_relaxed(&copy->peak_objects_256ths), /* relaxed: likewise */
-			pfs_load_relaxed(&copy->live_objects_256ths)) / /* relaxed: likewise */
-		256;
+	seen->bytes = (double)pfs_load_relaxed(&copy->bytes);     /* relaxed: likewise */
+	uint64_t used = pfs_load_relaxed(&copy->bytes) -          /* relaxed: likewise */
+			pfs_load_relaxed(&copy->freed_bytes);     /* relaxed: likewise */
+	objects -= pfs_load_relaxed(&copy->freed_objects_256ths); /* relaxed: likewise */
+	seen->peak_bytes = at_peak(take, pfs_load_relaxed(&copy->peak_bytes),
+				   used); /* relaxed: likewise */
+	/* relaxed: likewise */
+	seen->peak_objects = at_peak(take, pfs_load_relaxed(&copy->peak_objects_256ths), objects) /
+			     256;
 	bool ended = take_text(seen->thread_name, record->thread_name, sizeof(seen->thread_name));
 	ended &= take_text(seen->user_name, record->user_name, sizeof(seen->user_name));
 	ended &= take_text(seen->host_name, record->host_name, sizeof(seen->host_name));
@@ -220,8 +222,8 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 	profile->stack_count = stacks.count;
 	if (!fine)
 		(void)pfs_refuse(message, "no memory to read '%.150s'", reader->info.path);
-	fine = fine && (profile->snapshot = pfs_snapshot_take(reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS,
-							      message)) != NULL;
+	fine = fine && (profile->snapshot = pfs_snapshot_take(
+				reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS, message)) != NULL;
 	if (fine) {
 		resolve(take, &stacks, &contexts);
 		if (profile->snapshot->damaged == 0)

@@ -20,9 +20,9 @@ struct pfs_seen_context {
 	uint32_t instrument; /* index of snapshot->instruments; PFS_NONE */
 	uint64_t thread_id;  /* 0: threads without a record */
 	uint32_t os_tid;
-	uint64_t samples;      /* since the start */
-	uint64_t unwound;      /* of these: their stacks were unwound, and not walked */
-	double objects, bytes; /* that the samples stand for; since the start */
+	uint64_t samples;                /* since the start */
+	uint64_t unwound;                /* of these: their stacks were unwound, and not walked */
+	double objects, bytes;           /* that the samples stand for; since the start */
 	double peak_objects, peak_bytes; /* of those in use at the peak */
 	char thread_name[16];
 	char user_name[32];

@@ -44,12 +44,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(uintptr_t) owner; /* of lock: the thread's &mark; 0: none */
 static _Thread_local char mark __attribute__((tls_model("initial-exec")));
 static struct pfs_range known[RANGES_MAX] PFS_SELDOM;
-static struct pfs_range_sum sums[PFS_WHOSE_MAPPER + PFS_BOX_MAPPERS_MAX] PFS_SELDOM; /* lock */
-static struct pfs_ranges ranges = { .range = known,
-				    .sums = sums,
-				    .max = RANGES_MAX }; /* lock */
-static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };    /* lock */
-static uint32_t mapper_count = 1;                                        /* lock */
+static struct pfs_range_sum sums[PFS_WHOSE_MAPPER + PFS_BOX_MAPPERS_MAX] PFS_SELDOM;   /* lock */
+static struct pfs_ranges ranges = { .range = known, .sums = sums, .max = RANGES_MAX }; /* lock */
+static struct mapper mappers[PFS_BOX_MAPPERS_MAX] PFS_SELDOM = { 0 };                  /* lock */
+static uint32_t mapper_count = 1;                                                      /* lock */
 static uint32_t stack_count; /* lock; calls of pfs_mapped_stack */
 static struct pfs_box_mapper now[PFS_BOX_MAPPERS_MAX] PFS_SELDOM; /* lock; as shown in the box */
 static struct pfs_box_mapper *shown;                              /* lock; NULL: nowhere */

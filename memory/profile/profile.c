@@ -118,12 +118,15 @@ static void add_to(_Atomic(uint64_t) *sum, uint64_t by, bool is_own)
 }
 
 /* Add the blocks and bytes that a sample stands for. */
-static void weigh(struct pfs_box_context *context, uint64_t *random, uint64_t bytes, double chance)
+static void weigh(struct pfs_search *self, struct pfs_box_context *context,
+		  const struct pfs_box_sample *sample)
 {
 	bool is_own = context->thread_id != 0;
+	pfs_peak_save(self->profile->books->box.head, context);
 	add_to(&context->samples, 1, is_own);
-	add_to(&context->objects_256ths, pfs_draw_round(random, 256 / chance), is_own);
-	add_to(&context->bytes, pfs_draw_round(random, (double)bytes / chance), is_own);
+	add_to(&context->objects_256ths, sample->weight_objects_256ths, is_own);
+	add_to(&context->bytes, sample->weight_bytes, is_own);
+	pfs_peak_add(self->profile->books->box.head, sample);
 }
 
 static void count_lost_sample(struct pfs_books *books, const struct pfs_sample_block *block)
@@ -182,8 +185,8 @@ static void write_sample(struct pfs_search *self, struct pfs_memory_thread *thre
 		    (uintptr_t)block->address,
 		    known->reference,
 		    block->cell->reference,
-		    (uint64_t)((double)block->bytes / chance + 0.5),
-		    (uint64_t)(256 / chance + 0.5) };
+		    pfs_draw_round(&thread->random, (double)block->bytes / chance),
+		    pfs_draw_round(&thread->random, 256 / chance) };
 	const uint32_t back[6] = {
 		0, PFS_CELL_IS_SAMPLE, (uint32_t)pfs_index(handle, claim.record) + 1, 0, 0, 0
 	};
@@ -196,9 +199,7 @@ static void write_sample(struct pfs_search *self, struct pfs_memory_thread *thre
 	pfs_publish(handle, claim);
 	if (known->record == NULL)
 		return;
-	weigh(known->record, &thread->random, block->bytes, chance);
-	pfs_peak_add(self->profile->books->box.head, known->record, front.weight_bytes,
-		     front.weight_objects_256ths);
+	weigh(self, known->record, sample);
 	if (!self->stack->is_walked)
 		(void)pfs_fetch_add_relaxed(&known->record->unwound, 1); /* relaxed: a count */
 }
@@ -253,7 +254,7 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 	if (sample->context != 0)
 		pfs_peak_remove(books->box.head,
 				pfs_profile_record(books, PFS_SHELF_CONTEXTS, sample->context),
-				sample->weight_bytes, sample->weight_objects_256ths);
+				sample);
 	if (thread != NULL && thread->profile != NULL) {
 		count_own_used(self, thread->profile, -1);
 		pfs_free(pfs_profile_handle(thread->profile, PFS_SHELF_SAMPLES), sample);

@@ -129,7 +129,7 @@ const struct pfs_command pfs_command_flame = {
 	.name = "flame", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_flame,
 	.options = flame_options,
 	.doc = "write the heap profile as a flame graph in one file\vTARGET may also be a dump: "
-	       "heap_v2 of jemalloc, or gperftools' text. A click or Enter zooms into a frame, Escape "
-	       "out; arrows move between frames, / searches.",
+	       "heap_v2 of jemalloc, or gperftools' text. A click or Enter zooms into a frame, "
+	       "Escape out; arrows move between frames, / searches.",
 };
 /* clang-format on */

@@ -102,10 +102,10 @@ static void put_age(struct pfs_sheet *sheet, const struct pfs_heap *heap, uint64
 	else if (since_ns == 0)
 		pfs_sheet_blank(sheet);
 	else
-		pfs_sheet_number(sheet, heap->taken_ns > since_ns
-						? (int64_t)((heap->taken_ns - since_ns) /
-							    1000000000u)
-						: 0);
+		pfs_sheet_number(sheet,
+				 heap->taken_ns > since_ns
+					 ? (int64_t)((heap->taken_ns - since_ns) / 1000000000u)
+					 : 0);
 }
 
 static void put_holder(struct pfs_sheet *sheet, const struct pfs_heap *heap,
@@ -153,11 +153,11 @@ static void put_head(const struct pfs_heap *heap, const struct pfs_holders *hold
 static bool put_table(const struct pfs_heap *heap, const struct pfs_holders *holders,
 		      const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "BYTES",	 "ERROR", "BLOCKS", "OLDEST",
+	static const char *const columns[] = { "BYTES",  "ERROR", "BLOCKS", "OLDEST",
 					       "NEWEST", "WHERE", NULL };
 	static const char *const of_total[] = { "BYTES", "BLOCKS", "WHERE", NULL };
 	static const char *const of_two[] = { "CHANGE", "NOW", "BEFORE", "WHERE", NULL };
-	struct pfs_sheet *sheet = pfs_sheet_begin(heap->has_base	? of_two
+	struct pfs_sheet *sheet = pfs_sheet_begin(heap->has_base        ? of_two
 						  : arguments->of_total ? of_total
 									: columns);
 	if (sheet == NULL)
@@ -270,7 +270,7 @@ const struct pfs_command pfs_command_profile = {
 	.doc = "show who holds most of the heap, by line; or turn sampling on or off\v"
 	       "WHERE is the nearest function of the program's own, outside allocators and "
 	       "standard libraries. ERROR is one standard deviation. OLDEST and NEWEST are ages "
-	       "of blocks. TARGET may also be a dump: heap_v2, or gperftools' text. Sampled blocks stay in "
-	       "the profile until they are freed, also when sampling is off.",
+	       "of blocks. TARGET may also be a dump: heap_v2, or gperftools' text. Sampled blocks "
+	       "stay in the profile until they are freed, also when sampling is off.",
 };
 /* clang-format on */

@@ -8,19 +8,21 @@
 #include "profile/heap.h"
 
 /* Options of these commands. */
-#define PFS_MEM_CHOICE                                                                     \
-	PFS_MEM_SWITCH("at-peak", 0, at_peak,                                              \
-		       "as it was when the samples in use stood for the most bytes"),      \
-		PFS_MEM_READ("older-than", 0, "AGE", pfs_take_age,                         \
-			     "only blocks in use for longer: 90, 10m, 2h, 3d"),            \
-		PFS_MEM_READ("newer-than", 0, "AGE", pfs_take_age,                         \
-			     "only blocks allocated since: 90, 10m, 2h, 3d"),              \
-		{ .name = "seconds", .value = "N", .kind = PFS_OPTION_NUMBER,              \
-		  .help = "show what grew and shrank in the next N seconds",               \
-		  .place.number = &pfs_arguments.seconds, .low = 1, .high = 86400 }
-#define PFS_MEM_RULES                                                                      \
-	PFS_MEM_TEXT("rules", 0, "FILE", rules,                                            \
-		     "which frames to pass over, and what stacks are called; default: "    \
+#define PFS_MEM_CHOICE                                                                \
+	PFS_MEM_SWITCH("at-peak", 0, at_peak,                                         \
+		       "as it was when the samples in use stood for the most bytes"), \
+		PFS_MEM_READ("older-than", 0, "AGE", pfs_take_age,                    \
+			     "only blocks in use for longer: 90, 10m, 2h, 3d"),       \
+		PFS_MEM_READ("newer-than", 0, "AGE", pfs_take_age,                    \
+			     "only blocks allocated since: 90, 10m, 2h, 3d"),         \
+	{                                                                             \
+		.name = "seconds", .value = "N", .kind = PFS_OPTION_NUMBER,           \
+		.help = "show what grew and shrank in the next N seconds",            \
+		.place.number = &pfs_arguments.seconds, .low = 1, .high = 86400       \
+	}
+#define PFS_MEM_RULES                                                                   \
+	PFS_MEM_TEXT("rules", 0, "FILE", rules,                                         \
+		     "which frames to pass over, and what stacks are called; default: " \
 		     "those for this program, if there are any")
 pfs_option_read pfs_take_age;
 

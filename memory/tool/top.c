@@ -149,10 +149,10 @@ static void put_part(struct pfs_sheet *sheet, const struct pfs_part *part, bool 
 /* What would explain the largest holder, if it is a runtime's own memory. */
 static void put_advice(const struct pfs_parts *parts)
 {
-	const struct pfs_runtime *runtime =
-		parts->count != 0 && strcmp(parts->parts[0].kind, "mapped") == 0
-			? pfs_runtime_of(parts->parts[0].name)
-			: NULL;
+	const struct pfs_runtime *runtime = parts->count != 0 && strcmp(parts->parts[0].kind,
+									"mapped") == 0
+						    ? pfs_runtime_of(parts->parts[0].name)
+						    : NULL;
 	if (runtime != NULL)
 		(void)printf("\n%s: %s\n", parts->parts[0].name, runtime->advice);
 }
@@ -205,8 +205,10 @@ static bool put_all(const struct pfs_snapshot *snapshot, const struct pfs_argume
 {
 	bool is_text = arguments->format == PFS_FORMAT_TEXT;
 	/* Text has a sign instead of the last one. */
-	const char *const columns[] = { "CURRENT", "HIGH", "BLOCKS", "ALLOCS", "KIND", "WHO",
-					is_text ? NULL : "HIGH_IS", NULL };
+	const char *const columns[] = {
+		"CURRENT", "HIGH", "BLOCKS", "ALLOCS", "KIND", "WHO", is_text ? NULL : "HIGH_IS",
+		NULL
+	};
 	struct pfs_parts parts;
 	if (!pfs_parts_take(&parts, snapshot))
 		return false;

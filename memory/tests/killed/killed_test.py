@@ -11,6 +11,8 @@ Exit 0: all as expected. 1: something was not. 77: a tool is missing, which is n
 """
 
 import datetime
+import html
+import json
 import os
 import re
 import signal
@@ -96,6 +98,23 @@ def said_death(text, begin, end):
     return begin - 2 < after <= end + 1
 
 
+def answers_name(place, what, label):
+    """The table, top and the page name the leak first, with its line; also at the peak."""
+    for options in ((), ("--at-peak",)):
+        rows = json.loads(place.run("profile", "last", *options, "--format", "json").stdout)
+        expect(rows[0]["WHERE"].startswith(label + " from "), f"{what}: profile {options}: {rows}")
+    top = place.run("top", "last", "--once").stdout
+    lines = top[top.index("Of heap, by line"):].splitlines()
+    expect(label in lines[1], f"{what}: top has {lines[1]!r}")
+    place.run("report", "--out", place.path("page.html"), "last")
+    with open(place.path("page.html"), encoding="utf-8") as file:
+        page = file.read()
+    first = re.search(r'id="lines".*?<summary>(.*?)</summary><pre>(.*?)</pre>', page, re.S)
+    expect(first and html.unescape(first.group(1)).startswith(label) and
+           "main" in first.group(2), f"{what}: the page has {first and first.groups()}")
+    expect('<svg class="flame"' in page or 'class="flame"' in page, f"{what}: no graph on the page")
+
+
 def leak_is_first(place, language, way, death):
     """A program is compiled, and dies; who held most?"""
     _, source, inlined, outer = PROGRAMS[language]
@@ -119,6 +138,7 @@ def leak_is_first(place, language, way, death):
     expect(width > 50, f"{what}: {width} % wide")
     head = next(xml.etree.ElementTree.parse(place.path("flame.svg")).getroot().iter(SVG + "text"))
     expect("pfs-mem: " + head.text == said.strip(), f"{what}: its head is {head.text!r}")
+    answers_name(place, what, label)
     # Named once, it needs neither the program nor its box.
     place.run("pprof", "last", "--symbolized", "--out", place.path("named.heap"))
     os.remove(program)

@@ -5,14 +5,15 @@ memory_os add up to what is resident, and how much of it is unaccounted?
 usage: adds_up.py PFS_MEM NAME...      mariadb, redis, python
 Each is asked once a second, by its box alone. Prints a line for each, as JSON: the largest share
 of unaccounted at any tick, beyond the row resident_moved, by which the box says that it may be off;
-the largest share of that row; and the rows of the last tick. Exit 0: all is as it should be. 1:
-something is not. 77: a program is not installed.
+the largest share of that row; the rows of the last tick; and the share of the heap that shipped
+rules name. Exit 0: all is as it should be. 1: something is not. 77: a program is not installed.
 """
 
 import contextlib
 import json
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,8 @@ class Watched:
     """A program under pfs-mem run, and what its box says."""
 
     def __init__(self, tool, folder, command):
-        self.tool, self.worst, self.moved, self.looks, self.rows = tool, 0.0, 0.0, 0, {}
+        self.tool, self.worst, self.moved, self.looks = tool, 0.0, 0.0, 0
+        self.rows, self.named = {}, 0.0
         boxes = os.path.join(folder, "boxes")
         os.mkdir(boxes, 0o700)
         self.environment = {**os.environ, "PFS_MEM_DIR": boxes, "LC_ALL": "C"}
@@ -113,6 +115,28 @@ class Watched:
         if load.returncode:
             raise Wrong(f"{load.args[0]}: exit {load.returncode}")
 
+    def tell(self, command, *words):
+        """Rows of a command, as dictionaries."""
+        done = subprocess.run([self.tool, command, str(self.process.pid), *words, "--format",
+                               "json"], check=True, env=self.environment, capture_output=True,
+                              text=True, timeout=60)
+        return json.loads(done.stdout)
+
+    def names(self, least):
+        """What top lists is at least nine tenths of what is resident; shipped rules name at least
+        this share of the heap's bytes, whether or not its symbols are installed."""
+        parts = [(row["KIND"], row["CURRENT"]) for row in self.tell("top", "--once", "--count",
+                                                                    "1000")]
+        known = sum(size for kind, size in parts if kind != "unknown")
+        share = known / self.rows["resident"]
+        if share < 1 - ALLOWED:
+            raise Wrong(f"top explains {share:.3f} of what is resident: {parts}")
+        lines = self.tell("profile", "--by-name", "--count", "1000")
+        named = sum(row["BYTES"] for row in lines if re.fullmatch(r"memory/[\w/]+", row["WHERE"]))
+        self.named = named / sum(row["BYTES"] for row in lines)
+        if self.named < least:
+            raise Wrong(f"rules name {self.named:.3f} of the heap: {lines}")
+
     def until(self, words):
         """Try a command until it succeeds."""
         end = time.monotonic() + 60
@@ -131,7 +155,8 @@ class Watched:
         if self.worst > ALLOWED:
             raise Wrong(f"{100 * self.worst:.1f} % unaccounted: {self.rows}")
         return {"looks": self.looks, "unaccounted_most": round(self.worst, 5),
-                "moved_most": round(self.moved, 5), "rows": self.rows}
+                "moved_most": round(self.moved, 5), "rows": self.rows,
+                "named": round(self.named, 3)}
 
 
 def quiet(*words):
@@ -158,6 +183,7 @@ def mariadb(tool, folder):
                             "--auto-generate-sql-add-autoincrement"))
         time.sleep(1)
         watched.look()
+        watched.names(0.9)
         subprocess.run(["mariadb-admin", *client, "shutdown"], check=True, timeout=60)
         return watched.result(watched.process.wait(timeout=60))
     finally:
@@ -177,6 +203,7 @@ def redis(tool, folder):
                             "set,get,lpush,sadd,hset", "-r", "100000"))
         time.sleep(1)
         watched.look()
+        watched.names(0.9)
         subprocess.run(["redis-cli", "-s", socket, "shutdown", "nosave"], check=True, timeout=60)
         return watched.result(watched.process.wait(timeout=60))
     finally:

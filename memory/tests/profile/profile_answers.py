@@ -3,6 +3,7 @@ heap, by its own line, by rules, at the peak, by age, between two moments; and w
 """
 
 import json
+import os
 import re
 import subprocess
 
@@ -108,7 +109,8 @@ def owner(bench):
            f"from read_pages phases.cc:{program.lines['pages']}" in rows[0]["WHERE"], f"{rows[0]}")
     expect(f"load_names phases.cc:{program.lines['names']}" in rows[1]["WHERE"], f"{rows[1]}")
     rules = bench.file("phases.rules", "# wrappers\nskip function wrapped\n\n"
-                       "name function read_* memory/phases/pages\nname file phases.c* memory/rest\n")
+                       "name function read_* memory/phases/pages\n"
+                       "name file phases.c* memory/rest\n")
     rows = program.rows("--rules", rules)
     expect(rows[0]["WHERE"].startswith(f"memory/phases/pages: read_pages phases.cc:"
                                        f"{program.lines['pages']} from main"), f"{rows[0]}")
@@ -117,7 +119,8 @@ def owner(bench):
     program.kill()
     top = bench.run("top", program.target, "--once").stdout
     expect(f"load_names phases.cc:{program.lines['names']}" in top, f"top has no line: {top}")
-    for text, fault in (("skip", "line 1 is not: skip KIND"), ("hide function x", "neither name nor"),
+    for text, fault in (("skip", "line 1 is not: skip KIND"),
+                        ("hide function x", "neither name nor"),
                         ("# fine\nname module x", "line 2 is not: name KIND PATTERN NAME"),
                         ("skip line 7", "another kind than")):
         wrong = bench.file("wrong.rules", text)
@@ -203,7 +206,8 @@ def between(bench):
 
 def scaled(bench):
     """The lines of an instrument add up to what it has, to the byte; a block that is always sampled
-    keeps its size; errors are those of shares. What other tools read, and compare, stays as it was sampled."""
+    keeps its size; errors are those of shares. What other tools read, and compare, stays
+    as it was sampled."""
     program = Phases(bench)
     program.reach("loaded")
     program.go_on()
@@ -260,5 +264,26 @@ def keys(bench):
                                   "frames with planted_leak stops 1", title[0]), f"{title}")
 
 
-PARTS = {"owner": owner, "peak": peak, "ages": ages, "between": between, "scaled": scaled,
-         "keys": keys}
+def debuginfod(bench):
+    """A stripped program has its lines from where DEBUGINFOD_URLS says, and only if that is set."""
+    program = Phases(bench)
+    binary = bench.path("phases")
+    program.reach("loaded")
+    program.kill()
+    found = bench.call(["readelf", "-n", binary]).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", found).group(1)
+    folder = bench.path(f"server/buildid/{build_id}")
+    os.makedirs(folder)
+    bench.call(["objcopy", "--only-keep-debug", binary, os.path.join(folder, "debuginfo")])
+    bench.call(["strip", binary])
+    expect("phases.cc" not in program.rows()[0]["WHERE"], "it has lines without debug information")
+    bench.environment.update(DEBUGINFOD_URLS="file://" + bench.path("server"),
+                             DEBUGINFOD_CACHE_PATH=bench.path("cache"))
+    where = program.rows()[0]["WHERE"]
+    if "phases.cc" not in where and not os.path.exists(bench.path("cache")):
+        skip("no libdebuginfod")
+    expect(f"load_names phases.cc:{program.lines['names']}" in where, f"by debuginfod: {where}")
+
+
+PARTS = {"debuginfod": debuginfod, "owner": owner, "peak": peak, "ages": ages, "between": between,
+         "scaled": scaled, "keys": keys}

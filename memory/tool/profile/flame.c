@@ -132,8 +132,8 @@ static void put_frame(struct drawing *drawing, const struct pfs_node *node, doub
 	(void)fprintf(out,
 		      "\" tabindex=\"%d\" x=\"%.4f%%\" y=\"%u\" width=\"%.4f%%\" "
 		      "height=\"%d\"><title>",
-		      node->parent == PFS_HEAP_NONE ? 0 : -1, left * 100, drawing->top + node->depth * FRAME_HEIGHT, width * 100,
-		      FRAME_HEIGHT);
+		      node->parent == PFS_HEAP_NONE ? 0 : -1, left * 100,
+		      drawing->top + node->depth * FRAME_HEIGHT, width * 100, FRAME_HEIGHT);
 	put_title(drawing, node);
 	(void)fputs("</title><rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"14\">", out);
 	pfs_flame_label(drawing->tree, node, out);

@@ -47,8 +47,8 @@ const char pfs_flame_page_style[] =
 
 /* A frame that is chosen takes the whole width, what is below it in proportion; those above it are
  * shown whole and pale. Text that does not fit ends in an ellipsis. Arrows move the focus among the
- * frames that are shown; only the focused one is a stop of the tabulator. A search marks frames, and
- * says how much of what is shown they have: a frame below another hit does not count again. */
+ * frames that are shown; only the focused one is a stop of the tabulator. A search marks frames,
+ * and says how much of what is shown they have: a frame below another hit does not count again. */
 const char pfs_flame_script[] =
 	"(function () {\n"
 	"var root = document.currentScript.ownerSVGElement, gap = 1e-3;\n"
@@ -123,7 +123,8 @@ const char pfs_flame_script[] =
 	"  var at = focused, best = null;\n"
 	"  all.forEach(function (a) {\n"
 	"    if (a === at || a.f.style.display === 'none') return;\n"
-	"    var fits = key === 'ArrowUp' ? a.y < at.y && covers(a, at) && (!best || a.y > best.y) :\n"
+	"    var fits = key === 'ArrowUp' ? a.y < at.y && covers(a, at) && (!best || a.y > best.y) "
+	":\n"
 	"      key === 'ArrowDown' ? a.y > at.y && covers(at, a) &&\n"
 	"        (!best || a.y < best.y || (a.y === best.y && a.left < best.left)) :\n"
 	"      a.y === at.y && (key === 'ArrowRight' ?\n"
@@ -150,7 +151,8 @@ const char pfs_flame_script[] =
 	"document.addEventListener('keydown', function (e) {\n"
 	"  if (e.key === 'Escape' && chosen === all[0]) find('');\n"
 	"  else if (e.key === 'Escape') show(all[0]);\n"
-	"  else if (e.key === '/' && !e.ctrlKey && !/^(input|textarea)$/i.test(e.target.tagName)) {\n"
+	"  else if (e.key === '/' && !e.ctrlKey && !/^(input|textarea)$/i.test(e.target.tagName)) "
+	"{\n"
 	"    e.preventDefault();\n"
 	"    ask();\n"
 	"  }\n"

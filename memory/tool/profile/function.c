@@ -3,6 +3,7 @@
  */
 #include "function.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 bool pfs_is_allocating(const char *name)
@@ -65,17 +66,38 @@ static const char *path_of(const char *name, size_t length)
 	return path;
 }
 
+/* Allocators that programs and libraries put before malloc. */
+static bool is_wrapper(const char *name)
+{
+	/* clang-format off */
+	static const char *const wrappers[] = {
+		"zmalloc*", "ztrymalloc*", "zcalloc*", "ztrycalloc*", "zrealloc*", "ztryrealloc*",
+		"xmalloc", "xcalloc", "xrealloc", "xstrdup", "xstrndup", "xmemdup", "xzalloc",
+		"g_malloc*", "g_try_malloc*", "g_realloc*", "g_strdup*", "g_strndup", "g_slice_*",
+		"CRYPTO_*alloc", "CRYPTO_strdup", "CRYPTO_memdup", "ngx_alloc", "ngx_calloc",
+		"ngx_palloc*", "ngx_pnalloc", "ngx_pcalloc", "apr_palloc*", "apr_pcalloc*",
+		"sqlite3Malloc*", "sqlite3_malloc*", "sqlite3Realloc*", "sqlite3_realloc*",
+		"sqlite3DbMalloc*", "sqlite3DbRealloc*", "sqlite3MemMalloc", "sqlite3MemRealloc",
+		"palloc*", "repalloc*", "pstrdup", "MemoryContextAlloc*", "AllocSet*", "strdup",
+		"strndup", "__strdup", "__strndup", "asprintf", "vasprintf",
+	};
+	/* clang-format on */
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++)
+		if (fnmatch(wrappers[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
 bool pfs_is_standard(const char *name)
 {
-	static const char *const spaces[] = { "std::",      "__gnu_cxx::", "__cxxabiv1::",
-					      "alloc::",    "core::",      "hashbrown::",
-					      "<alloc::",   "<core::",     "<std::",
-					      "<hashbrown", "__rustc" };
+	static const char *const spaces[] = { "std::",  "__gnu_cxx::", "__cxxabiv1::", "alloc::",
+					      "core::", "hashbrown::", "<alloc::",     "<core::",
+					      "<std::", "<hashbrown",  "__rustc" };
 	if (strncmp(name, "operator ", 9) == 0)
 		return strncmp(name + 9, "new", 3) == 0 || strncmp(name + 9, "delete", 6) == 0;
 	const char *path = path_of(name, pfs_short_length(name));
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 		if (strncmp(path, spaces[i], strlen(spaces[i])) == 0)
 			return true;
-	return pfs_is_allocating(name);
+	return pfs_is_allocating(name) || is_wrapper(name);
 }

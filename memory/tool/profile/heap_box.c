@@ -21,8 +21,8 @@ struct making {
 	struct pfs_heap *heap;
 	const struct pfs_seen_profile *profile;
 	struct pfs_heap_choice choice;
-	uint64_t now_ns;  /* ages end then */
-	uint32_t *stacks; /* of each stack of the box: what it became; 0: nothing yet */
+	uint64_t now_ns;       /* ages end then */
+	uint32_t *stacks;      /* of each stack of the box: what it became; 0: nothing yet */
 	struct scales *scales; /* by instrument */
 };
 

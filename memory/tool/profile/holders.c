@@ -90,7 +90,10 @@ static void add_stack(struct adding *self, const struct pfs_rules *rules, uint32
 static int heaviest_first(const void *one, const void *other)
 {
 	const struct pfs_holder *a = one, *b = other;
-	return a->weight > b->weight ? -1 : a->weight < b->weight ? 1 : a->stack < b->stack ? -1 : 1;
+	return a->weight > b->weight   ? -1
+	       : a->weight < b->weight ? 1
+	       : a->stack < b->stack   ? -1
+				       : 1;
 }
 
 /* The order, and what all have together. */
@@ -179,15 +182,14 @@ const char *pfs_error_text(const struct pfs_heap *heap, const struct pfs_heap_va
 	double error = pfs_heap_error(heap, values), bytes = values->live_bytes;
 	text[0] = '\0';
 	if (error >= 0 && bytes > 0)
-		(void)snprintf(text, 32, "\u00b1 %.*f %%", error / bytes < 0.1, error / bytes * 100);
+		(void)snprintf(text, 32, "\u00b1 %.*f %%", error / bytes < 0.1,
+			       error / bytes * 100);
 	return text;
 }
 
 const char *pfs_age_text(const struct pfs_heap *heap, uint64_t since_ns, char text[32])
 {
-	double seconds = heap->taken_ns > since_ns
-				 ? (double)(heap->taken_ns - since_ns) / 1e9
-				 : 0;
+	double seconds = heap->taken_ns > since_ns ? (double)(heap->taken_ns - since_ns) / 1e9 : 0;
 	text[0] = '\0';
 	if (since_ns == 0)
 		return text;

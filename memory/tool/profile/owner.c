@@ -13,11 +13,11 @@
 
 static bool is_standard_module(const struct pfs_heap *heap, uint32_t module)
 {
-	static const char *const files[] = { "libc.so*",       "libc-2*.so",   "libc.musl*",
-					     "ld-linux*",      "ld-musl*",     "libstdc++*",
-					     "libc++*",        "libgcc_s*",    "libm.so*",
-					     "libpthread*",    "libpfsm*",     "libjemalloc*",
-					     "libtcmalloc*",   "libmimalloc*", "libdl.so*" };
+	static const char *const files[] = { "libc.so*",     "libc-2*.so",   "libc.musl*",
+					     "ld-linux*",    "ld-musl*",     "libstdc++*",
+					     "libc++*",      "libgcc_s*",    "libm.so*",
+					     "libpthread*",  "libpfsm*",     "libjemalloc*",
+					     "libtcmalloc*", "libmimalloc*", "libdl.so*" };
 	if (module == PFS_HEAP_NONE)
 		return false;
 	const char *file = pfs_heap_path_end(heap->texts[heap->modules[module].path]);

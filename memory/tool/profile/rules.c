@@ -91,8 +91,8 @@ static bool find_named(const char *own, const char *program, size_t length, char
 {
 	static const char *const places[] = { "rules/", "../share/pfslab/rules/" };
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.*s.rules", own, places[i],
-			       (int)length, program);
+		(void)snprintf(path, PATH_BYTES, "%.3800s%s%.*s.rules", own, places[i], (int)length,
+			       program);
 		if (access(path, R_OK) == 0)
 			return true;
 	}
@@ -100,7 +100,7 @@ static bool find_named(const char *own, const char *program, size_t length, char
 }
 
 /* Shipped ones: in share/pfslab/rules beside the folder of this program, or in rules beside it;
- * for python3.11 those for python. */
+ * for python3.11 those for python, for redis-server those for redis. */
 static bool find_shipped(const char *program, char *path)
 {
 	size_t length = strnlen(program, 200), plain = length;
@@ -113,7 +113,8 @@ static bool find_shipped(const char *program, char *path)
 	slash[1] = '\0';
 	while (plain > 1 && strchr("0123456789.-", program[plain - 1]) != NULL)
 		plain--;
-	return find_named(own, program, length, path) || find_named(own, program, plain, path);
+	return find_named(own, program, length, path) || find_named(own, program, plain, path) ||
+	       find_named(own, program, strcspn(program, "-"), path);
 }
 
 struct pfs_rules *pfs_rules_open(const char *path, const struct pfs_heap *heap,

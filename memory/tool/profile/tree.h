@@ -17,8 +17,8 @@ struct pfs_node {
 	uint32_t depth;
 	double bytes, objects; /* now, here and below */
 	double base_bytes, base_objects;
-	double grown, shrunk; /* bytes */
-	double self;          /* width that is no child's */
+	double grown, shrunk;        /* bytes */
+	double self;                 /* width that is no child's */
 	struct pfs_heap_values live; /* of what is in use: its errors and ages */
 };
 

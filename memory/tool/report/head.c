@@ -54,8 +54,7 @@ static void say_line(FILE *to, const struct pfs_report_lines *lines)
 	(void)fputs("<li>Of the heap, <a href=\"#lines\"><b>", to);
 	pfs_put_text(to, pfs_holder_text(lines->heap, holder, text, sizeof(text)));
 	(void)fprintf(to, "</b></a> holds %s", pfs_amount((int64_t)holder->now.live_bytes, text));
-	(void)fprintf(to, " (%s), %.1f %%.</li>",
-		      pfs_error_text(lines->heap, &holder->now, error),
+	(void)fprintf(to, " (%s), %.1f %%.</li>", pfs_error_text(lines->heap, &holder->now, error),
 		      holder->now.live_bytes / lines->holders.bytes * 100);
 }
 

@@ -1,6 +1,6 @@
 /*
- * lines.c - the heap profile on the page: the lines that hold most, each with its largest stack; the
- * same at the peak; and the flame graph. These are estimates, and each carries its error.
+ * lines.c - the heap profile on the page: the lines that hold most, each with its largest stack;
+ * the same at the peak; and the flame graph. These are estimates, and each carries its error.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,8 +63,9 @@ static void put_stack(FILE *to, const struct pfs_heap *heap, uint32_t stack)
 		uint32_t location = heap->frames[of->first + i];
 		uint32_t lines = heap->locations[location].line_count;
 		for (uint32_t line = 0; line < (lines != 0 ? lines : 1); line++) {
-			pfs_put_text(to, pfs_frame_text(heap, (struct pfs_frame_of){ location, line },
-							text, sizeof(text)));
+			pfs_put_text(to,
+				     pfs_frame_text(heap, (struct pfs_frame_of){ location, line },
+						    text, sizeof(text)));
 			(void)fputc('\n', to);
 		}
 	}
@@ -72,8 +73,7 @@ static void put_stack(FILE *to, const struct pfs_heap *heap, uint32_t stack)
 		(void)fputs("[cut: there were more callers]\n", to);
 }
 
-static void put_row(FILE *to, const struct pfs_report_lines *lines,
-		    const struct pfs_holder *holder)
+static void put_row(FILE *to, const struct pfs_report_lines *lines, const struct pfs_holder *holder)
 {
 	const struct pfs_heap *heap = lines->heap;
 	double bytes = holder->now.live_bytes, all = lines->holders.bytes;
@@ -109,12 +109,13 @@ static void put_table(FILE *to, const struct pfs_report_lines *lines, uint32_t m
 static void put_lead(FILE *to, const struct pfs_report_lines *lines)
 {
 	char text[32];
-	(void)fprintf(to,
-		      "<p class=\"lead\">Estimates from a sample each %s%s; the error is one "
-		      "standard deviation. A line is the program&#8217;s own, outside allocators and "
-		      "standard libraries; it opens to its largest stack.",
-		      pfs_amount((int64_t)lines->heap->interval, text),
-		      lines->heap->is_scaled ? ", scaled to the exact bytes of each instrument" : "");
+	(void)fprintf(
+		to,
+		"<p class=\"lead\">Estimates from a sample each %s%s; the error is one "
+		"standard deviation. A line is the program&#8217;s own, outside allocators and "
+		"standard libraries; it opens to its largest stack.",
+		pfs_amount((int64_t)lines->heap->interval, text),
+		lines->heap->is_scaled ? ", scaled to the exact bytes of each instrument" : "");
 	if (lines->heap->unsampled_bytes >= 1)
 		(void)fprintf(to, " %s more have no sample.",
 			      pfs_amount((int64_t)lines->heap->unsampled_bytes, text));

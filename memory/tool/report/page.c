@@ -22,9 +22,10 @@ static bool make_histories(struct histories *self, const struct pfs_report *repo
 
 static void put_holders(FILE *to, const struct pfs_report *self, const struct histories *histories)
 {
-	(void)fputs("<h2>Who holds the heap</h2><p class=\"lead\">Dark: in use now. Pale: the maximum "
-		    "so far.</p><div class=\"grid\"><div>\n",
-		    to);
+	(void)fputs(
+		"<h2>Who holds the heap</h2><p class=\"lead\">Dark: in use now. Pale: the maximum "
+		"so far.</p><div class=\"grid\"><div>\n",
+		to);
 	pfs_put_holders(to, self, PFS_ASK_INSTRUMENTS, &histories->of[PFS_ASK_HISTORY_INSTRUMENTS]);
 	pfs_put_holders(to, self, PFS_ASK_PAIRS, NULL);
 	(void)fputs("</div><div>\n", to);

@@ -105,10 +105,12 @@ static const char no_arena[] = "Not known: no tick of this program recorded aren
 const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 	[PFS_ASK_HEAD] = { "program", "The program", "SELECT * FROM global_status", .note = NULL },
 	[PFS_ASK_PARTS] = { "parts", "Everything it holds",
-			    "SELECT NAME AS holder, KIND AS kind, BYTES AS bytes, AT_MOST AS at_most, "
+			    "SELECT NAME AS holder, KIND AS kind, BYTES AS bytes, AT_MOST AS "
+			    "at_most, "
 			    "count(*) OVER () AS rows_of_all, sum(BYTES) OVER () AS bytes_of_all "
 			    "FROM memory_parts WHERE BYTES > 0 ORDER BY BYTES DESC, NAME LIMIT 12",
-			    "heap: counted blocks, exact. mapped: mapped without malloc. All but heap "
+			    "heap: counted blocks, exact. mapped: mapped without malloc. All but "
+			    "heap "
 			    "is what was resident at the last tick; \u2264: some of it was mapped "
 			    "since then, and perhaps not used.",
 			    .none = NULL },

@@ -74,7 +74,8 @@ struct pfs_report_lines {
 struct pfs_report {
 	char box[PFS_READER_PATH_BYTES]; /* the file name: what commands name as their target */
 	struct pfs_answer answers[PFS_QUESTIONS];
-	struct pfs_report_lines now, peak; /* with pfs_report_take_lines; peak: if that was higher */
+	struct pfs_report_lines now,
+		peak; /* with pfs_report_take_lines; peak: if that was higher */
 };
 
 /* All answers, of one moment. target as pfs_reader_open has it. NULL: as message says. */
@@ -184,8 +185,8 @@ struct pfs_frame {
 void pfs_put_areas(FILE *to, const struct pfs_history *history, const struct pfs_frame *frame);
 /* Bytes between lines of the grid, and the number of lines above 0. */
 int64_t pfs_grid_step(int64_t most, unsigned *lines);
-/* Labels of the time axis, equally far apart: "12:00:05", with the day if the axis covers days. part:
- * of the axis, from 0 to 1. Returns how many. */
+/* Labels of the time axis, equally far apart: "12:00:05", with the day if the axis covers days.
+ * part: of the axis, from 0 to 1. Returns how many. */
 #define PFS_TIMES_MOST 7u
 struct pfs_time {
 	double part;

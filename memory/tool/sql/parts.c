@@ -44,8 +44,8 @@ static void take_heap(struct pfs_parts *self, const struct pfs_snapshot *snapsho
 					      .is_high_exact = row.is_high_bytes_exact,
 					      .count = row.current_count,
 					      .allocs = row.count_alloc });
-		self->heap_bytes = (int64_t)((uint64_t)self->heap_bytes +
-					     (uint64_t)row.current_bytes);
+		self->heap_bytes =
+			(int64_t)((uint64_t)self->heap_bytes + (uint64_t)row.current_bytes);
 	}
 }
 
@@ -125,8 +125,8 @@ bool pfs_parts_take(struct pfs_parts *self, const struct pfs_snapshot *snapshot)
 	if (snapshot->has_own)
 		take_others(self, &snapshot->own);
 	for (uint32_t i = 0; i < self->count; i++)
-		self->known_bytes = (int64_t)((uint64_t)self->known_bytes +
-					      (uint64_t)self->parts[i].bytes);
+		self->known_bytes =
+			(int64_t)((uint64_t)self->known_bytes + (uint64_t)self->parts[i].bytes);
 	if (snapshot->has_own) {
 		self->resident = (int64_t)snapshot->own.rss;
 		take_unknown(self, &snapshot->own);
@@ -188,7 +188,8 @@ static void parts_value(struct pfs_cursor *cursor, int column, sqlite3_context *
 const struct pfs_table pfs_sql_parts = {
 	.name = "memory_parts", .schema = "pfs",
 	.columns = "KIND VARCHAR(16) NOT NULL, NAME VARCHAR(128) NOT NULL, BYTES BIGINT NOT NULL, "
-		   "HIGH_BYTES BIGINT, BLOCKS BIGINT, ALLOCATIONS BIGINT, AT_MOST VARCHAR(3) NOT NULL",
+		   "HIGH_BYTES BIGINT, BLOCKS BIGINT, ALLOCATIONS BIGINT, "
+		   "AT_MOST VARCHAR(3) NOT NULL",
 	.parts = PFS_SNAPSHOT_ROWS,
 	.row_limit = parts_limit, .value = parts_value
 };

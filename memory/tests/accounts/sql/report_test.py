@@ -9,6 +9,7 @@ Exit 0: all is as it must be. 1: something is not.
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -203,6 +204,23 @@ class Report(Case):
             self.assertIn(row[0], page.cells)
             self.assertTrue(row[1] is None or f"{row[1]:,}" in page.cells, row)
         self.assertNotIn("not what is resident", page.text)
+
+    def test_time_labels(self):
+        """The labels of the time axis are whole seconds, where these are, and equally far apart."""
+        for _ in range(4):
+            time.sleep(0.83)
+            self.live.do("tick")
+        text = self.report()
+        axis = text[text.index('data-history="history-instruments"'):]
+        labels = re.findall(r'left:([\d.]+)%">\d\d:(\d\d):(\d\d)<',
+                            axis[:axis.index("</div></div>")])
+        places = [float(place) for place, _, _ in labels]
+        seconds = [60 * int(minute) + int(second) for _, minute, second in labels]
+        data = Page(text).data["histories"]["history-instruments"]["times_ms"]
+        self.assertEqual(len(set(seconds)), len(seconds), labels)
+        for place, second in zip(places, seconds):
+            at = (data[0] + place / 100 * (data[-1] - data[0])) / 1000
+            self.assertLess(abs(at - (at // 3600 * 3600 + second)), 0.01, labels)
 
     def test_other_forms(self):
         """JSON, a picture, standard output."""
