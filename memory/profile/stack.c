@@ -129,13 +129,23 @@ extern void *__libc_stack_end __attribute__((weak));
 /* In glibc 2.35 and later. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-/* Is the caller in the object that contains pthread_getattr_np? */
+/* In the loader. */
+extern void *__tls_get_addr(void *) __attribute__((weak));
+
+/* Are both addresses of one file? */
+static bool are_together(const void *one, uintptr_t other)
+{
+	struct dl_find_object of_one, of_other;
+	return _dl_find_object((void *)(uintptr_t)one, &of_one) == 0 &&
+	       _dl_find_object((void *)other, &of_other) == 0 && /* NOLINT: code */
+	       of_one.dlfo_link_map == of_other.dlfo_link_map;
+}
+
+/* Is the caller in the C library or in the loader? */
 static bool is_of_libc(const void *caller)
 {
-	struct dl_find_object one, other;
-	void *known = (void *)(uintptr_t)pthread_getattr_np;
-	return _dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)caller, &one) == 0 &&
-	       _dl_find_object(known, &other) == 0 && one.dlfo_link_map == other.dlfo_link_map;
+	return _dl_find_object != NULL && (are_together(caller, (uintptr_t)pthread_getattr_np) ||
+					   are_together(caller, (uintptr_t)__tls_get_addr));
 }
 
 void pfs_stack_learn(const void *caller)
