@@ -129,24 +129,23 @@ extern void *__libc_stack_end __attribute__((weak));
 /* In glibc 2.35 and later. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
-extern void *__tls_get_addr(void *index) __attribute__((weak)); /* of the dynamic loader */
+/* In the loader. */
+extern void *__tls_get_addr(void *) __attribute__((weak));
 
-static bool is_with(const struct dl_find_object *one, uintptr_t address)
+/* Are both addresses of one file? */
+static bool are_together(const void *one, uintptr_t other)
 {
-	struct dl_find_object other;
-	return _dl_find_object((void *)address, &other) == 0 &&
-	       one->dlfo_link_map == other.dlfo_link_map;
+	struct dl_find_object of_one, of_other;
+	return _dl_find_object((void *)(uintptr_t)one, &of_one) == 0 &&
+	       _dl_find_object((void *)other, &of_other) == 0 && /* NOLINT: code */
+	       of_one.dlfo_link_map == of_other.dlfo_link_map;
 }
 
-/* Is the caller in the library that has pthread_getattr_np, or in the dynamic loader? Then the
- * thread may be inside that call, which allocates under a lock of its own; and an allocation may
- * create the allocator's ticker, for which the loader allocates. */
-static bool is_of_system(const void *caller)
+/* Is the caller in the C library or in the loader? */
+static bool is_of_libc(const void *caller)
 {
-	struct dl_find_object one;
-	return _dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)caller, &one) == 0 &&
-	       (is_with(&one, (uintptr_t)pthread_getattr_np) ||
-		(__tls_get_addr != NULL && is_with(&one, (uintptr_t)__tls_get_addr)));
+	return _dl_find_object != NULL && (are_together(caller, (uintptr_t)pthread_getattr_np) ||
+					   are_together(caller, (uintptr_t)__tls_get_addr));
 }
 
 void pfs_stack_learn(const void *caller)
@@ -154,7 +153,7 @@ void pfs_stack_learn(const void *caller)
 	pthread_attr_t attributes;
 	void *low;
 	size_t bytes;
-	if (pfs_likely(has_learned) || is_of_system(caller))
+	if (pfs_likely(has_learned) || is_of_libc(caller))
 		return;
 	has_learned = true;
 	/* The main thread's stack, which may also be that of a forked child's first thread. */

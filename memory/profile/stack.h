@@ -57,8 +57,9 @@ struct pfs_stack {
 bool pfs_stack_take(struct pfs_stack *stack, const struct pfs_stack_from *from);
 
 /* pfs_stack_learn - learn where the stack ends, once in a thread. It may allocate, so not from
- * inside pfs_gate. Does nothing if the C library is the caller: pthread_getattr_np allocates while
- * it holds a lock that is taken here. */
+ * inside pfs_gate. Does nothing if the C library or the loader is the caller: pthread_getattr_np
+ * allocates while it holds a lock that is taken here, and the allocator may start its own thread
+ * then, for which the loader allocates. */
 void pfs_stack_learn(const void *caller);
 
 /* A file was unmapped, and another may come to its addresses: forget all that was learned. */

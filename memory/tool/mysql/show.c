@@ -141,9 +141,9 @@ static char *show_create(struct pfs_mysql *self, struct rest *rest)
 	if (!is_table(self, rest->table))
 		return NULL;
 	return sqlite3_mprintf(
-		"SELECT '%q' AS \"Table\", 'CREATE TABLE `%q` (' || char(10) || group_concat('  `' "
+		"SELECT '%q' AS \"Table\", 'CREATE TABLE `%q` (\n' || group_concat('  `' "
 		"|| name || '` ' || lower(type) || CASE \"notnull\" WHEN 1 THEN ' NOT NULL' ELSE ' "
-		"DEFAULT NULL' END, ',' || char(10)) || char(10) || ') ENGINE=PERFORMANCE_SCHEMA "
+		"DEFAULT NULL' END, ',\n') || '\n) ENGINE=PERFORMANCE_SCHEMA "
 		"DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin' AS \"Create Table\" FROM (SELECT * "
 		"FROM pragma_table_info('%q') ORDER BY cid)",
 		rest->table, rest->table, rest->table);

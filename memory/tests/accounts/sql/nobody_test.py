@@ -54,7 +54,7 @@ STATEMENTS = (
     "DROP VIEW memory_global_total",
     "VACUUM INTO '/tmp/x'",
     "SET GLOBAL read_only = 0",
-    "SELECT instr(printf('%.60000c', 'a'), printf('%.30000c', 'a') || 'b')",
+    "SELECT INSTR(REPEAT('a', 60000), CONCAT(REPEAT('a', 30000), 'b'))",
     "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
 )
 PATHS = (
