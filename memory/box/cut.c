@@ -22,6 +22,7 @@
 
 static _Atomic(struct pfs_cut *) places[PLACES];
 static _Atomic(uint32_t) has_handler;
+static pid_t owner; /* the process whose actions these are */
 static struct sigaction actions[ACTIONS];
 static _Atomic(uint32_t) theirs;  /* the current one of actions */
 static _Atomic(uint32_t) written; /* of them; one caller of sigaction at a time */
@@ -141,8 +142,22 @@ static int install(const struct sigaction *action, struct sigaction *before)
 	return pfs_cut_system(SIGBUS, &ours, before);
 }
 
+/* A vfork's child shares this memory, but has actions of its own until it execs. */
+static int act_alone(const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction now;
+	int result = pfs_cut_system(SIGBUS, action, &now);
+	if (result != 0 || before == NULL)
+		return result;
+	/* [CU4] acquire, pairs with [CU3]. */
+	*before = now.sa_sigaction == on_bus_error ? actions[pfs_load_acquire(&theirs)] : now;
+	return 0;
+}
+
 int pfs_cut_action(const struct sigaction *action, struct sigaction *before)
 {
+	if (getpid() != owner)
+		return act_alone(action, before);
 	/* [CU4] acquire, pairs with [CU3]. */
 	struct sigaction now = actions[pfs_load_acquire(&theirs)];
 	if (action != NULL) {
@@ -156,6 +171,11 @@ int pfs_cut_action(const struct sigaction *action, struct sigaction *before)
 	if (before != NULL)
 		*before = now;
 	return 0;
+}
+
+void pfs_cut_child(void)
+{
+	owner = getpid();
 }
 
 bool pfs_cut_happened(void)
@@ -183,6 +203,7 @@ static void have_handler(void)
 	/* relaxed: elects the thread that installs it. */
 	if (!pfs_cas_relaxed(&has_handler, &before, 1))
 		return;
+	owner = getpid();
 	if (pfs_cut_system(SIGBUS, NULL, &now) == 0) {
 		actions[0] = now;
 		(void)install(&now, NULL);

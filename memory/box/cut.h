@@ -47,6 +47,8 @@ bool pfs_cut_handles(void);
 /* pfs_cut_action - sigaction(SIGBUS, ...) of the program while it is. Returns what sigaction does.
  */
 int pfs_cut_action(const struct sigaction *action, struct sigaction *before);
+/* In a forked child: the actions are the child's from now on. */
+void pfs_cut_child(void);
 /* The system's sigaction, for a library that replaces it. Set before the first watch. */
 typedef int pfs_cut_sigaction(int number, const struct sigaction *action, struct sigaction *before);
 extern pfs_cut_sigaction *pfs_cut_system;

@@ -207,6 +207,7 @@ static void in_child(void)
 	pfs_pools_unlock();
 	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
+	pfs_cut_child();
 	pfs_ticker_child();
 }
 
