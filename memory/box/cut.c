@@ -11,6 +11,7 @@
 #include "cut.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -196,18 +197,33 @@ bool pfs_cut_handles(void)
 
 /* ---- watches ---- */
 
-static void have_handler(void)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of watches, not of the handler */
+static uint32_t watched;
+
+/* Under the lock, with the first watch. */
+static void begin_handling(void)
 {
-	uint32_t before = 0;
-	struct sigaction now = { .sa_handler = SIG_DFL };
-	/* relaxed: elects the thread that installs it. */
-	if (!pfs_cas_relaxed(&has_handler, &before, 1))
-		return;
+	struct sigaction now;
 	owner = getpid();
-	if (pfs_cut_system(SIGBUS, NULL, &now) == 0) {
-		actions[0] = now;
-		(void)install(&now, NULL);
-	}
+	if (pfs_cut_system(SIGBUS, NULL, &now) != 0)
+		return;
+	actions[0] = now;
+	pfs_store_release(&theirs, 0); /* [CU3] release, pairs with [CU4] */
+	if (install(&now, NULL) == 0)
+		pfs_store_relaxed(&has_handler, 1); /* relaxed: see pfs_cut_handles */
+}
+
+/* Under the lock, after the last: this code may be unloaded. Another handler stays. */
+static void end_handling(void)
+{
+	struct sigaction now;
+	/* relaxed: under the lock. */
+	if (pfs_load_relaxed(&has_handler) == 0 || pfs_cut_system(SIGBUS, NULL, &now) != 0)
+		return;
+	if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_bus_error)
+		/* [CU4] acquire, pairs with [CU3]. */
+		(void)pfs_cut_system(SIGBUS, &actions[pfs_load_acquire(&theirs)], NULL);
+	pfs_store_relaxed(&has_handler, 0); /* relaxed: as above */
 }
 
 void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_ours)
@@ -217,19 +233,28 @@ void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_our
 	if (is_ours)
 		memcpy((void *)&self->head, base, sizeof(self->head));
 	pfs_store_relaxed(&self->state, PFS_CUT_NOT); /* relaxed: [CU1] carries it */
-	have_handler();
+	(void)pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < PLACES && !self->is_watched; i++) {
 		struct pfs_cut *none = NULL;
 		self->is_watched = pfs_cas_release(&places[i], &none, self); /* [CU1] release,
 									      * pairs with [CU2] */
 	}
+	watched += self->is_watched;
+	if (self->is_watched && watched == 1)
+		begin_handling();
+	(void)pthread_mutex_unlock(&lock);
 }
 
 void pfs_cut_forget(struct pfs_cut *self)
 {
+	(void)pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < PLACES && self->is_watched; i++)
 		/* relaxed: its own entry. */
 		if (pfs_load_relaxed(&places[i]) == self)
 			pfs_store_relaxed(&places[i], NULL); /* relaxed: nobody uses the box */
+	watched -= self->is_watched;
+	if (self->is_watched && watched == 0)
+		end_handling();
 	self->is_watched = false;
+	(void)pthread_mutex_unlock(&lock);
 }
