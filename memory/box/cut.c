@@ -11,6 +11,7 @@
 #include "cut.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +23,7 @@
 
 static _Atomic(struct pfs_cut *) places[PLACES];
 static _Atomic(uint32_t) has_handler;
+static pid_t owner; /* the process whose actions these are */
 static struct sigaction actions[ACTIONS];
 static _Atomic(uint32_t) theirs;  /* the current one of actions */
 static _Atomic(uint32_t) written; /* of them; one caller of sigaction at a time */
@@ -141,8 +143,22 @@ static int install(const struct sigaction *action, struct sigaction *before)
 	return pfs_cut_system(SIGBUS, &ours, before);
 }
 
+/* A vfork's child shares this memory, but has actions of its own until it execs. */
+static int act_alone(const struct sigaction *action, struct sigaction *before)
+{
+	struct sigaction now;
+	int result = pfs_cut_system(SIGBUS, action, &now);
+	if (result != 0 || before == NULL)
+		return result;
+	/* [CU4] acquire, pairs with [CU3]. */
+	*before = now.sa_sigaction == on_bus_error ? actions[pfs_load_acquire(&theirs)] : now;
+	return 0;
+}
+
 int pfs_cut_action(const struct sigaction *action, struct sigaction *before)
 {
+	if (getpid() != owner)
+		return act_alone(action, before);
 	/* [CU4] acquire, pairs with [CU3]. */
 	struct sigaction now = actions[pfs_load_acquire(&theirs)];
 	if (action != NULL) {
@@ -156,6 +172,11 @@ int pfs_cut_action(const struct sigaction *action, struct sigaction *before)
 	if (before != NULL)
 		*before = now;
 	return 0;
+}
+
+void pfs_cut_child(void)
+{
+	owner = getpid();
 }
 
 bool pfs_cut_happened(void)
@@ -176,17 +197,33 @@ bool pfs_cut_handles(void)
 
 /* ---- watches ---- */
 
-static void have_handler(void)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of watches, not of the handler */
+static uint32_t watched;
+
+/* Under the lock, with the first watch. */
+static void begin_handling(void)
 {
-	uint32_t before = 0;
-	struct sigaction now = { .sa_handler = SIG_DFL };
-	/* relaxed: elects the thread that installs it. */
-	if (!pfs_cas_relaxed(&has_handler, &before, 1))
+	struct sigaction now;
+	owner = getpid();
+	if (pfs_cut_system(SIGBUS, NULL, &now) != 0)
 		return;
-	if (pfs_cut_system(SIGBUS, NULL, &now) == 0) {
-		actions[0] = now;
-		(void)install(&now, NULL);
-	}
+	actions[0] = now;
+	pfs_store_release(&theirs, 0); /* [CU3] release, pairs with [CU4] */
+	if (install(&now, NULL) == 0)
+		pfs_store_relaxed(&has_handler, 1); /* relaxed: see pfs_cut_handles */
+}
+
+/* Under the lock, after the last: this code may be unloaded. Another handler stays. */
+static void end_handling(void)
+{
+	struct sigaction now;
+	/* relaxed: under the lock. */
+	if (pfs_load_relaxed(&has_handler) == 0 || pfs_cut_system(SIGBUS, NULL, &now) != 0)
+		return;
+	if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_bus_error)
+		/* [CU4] acquire, pairs with [CU3]. */
+		(void)pfs_cut_system(SIGBUS, &actions[pfs_load_acquire(&theirs)], NULL);
+	pfs_store_relaxed(&has_handler, 0); /* relaxed: as above */
 }
 
 void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_ours)
@@ -196,19 +233,28 @@ void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_our
 	if (is_ours)
 		memcpy((void *)&self->head, base, sizeof(self->head));
 	pfs_store_relaxed(&self->state, PFS_CUT_NOT); /* relaxed: [CU1] carries it */
-	have_handler();
+	(void)pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < PLACES && !self->is_watched; i++) {
 		struct pfs_cut *none = NULL;
 		self->is_watched = pfs_cas_release(&places[i], &none, self); /* [CU1] release,
 									      * pairs with [CU2] */
 	}
+	watched += self->is_watched;
+	if (self->is_watched && watched == 1)
+		begin_handling();
+	(void)pthread_mutex_unlock(&lock);
 }
 
 void pfs_cut_forget(struct pfs_cut *self)
 {
+	(void)pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < PLACES && self->is_watched; i++)
 		/* relaxed: its own entry. */
 		if (pfs_load_relaxed(&places[i]) == self)
 			pfs_store_relaxed(&places[i], NULL); /* relaxed: nobody uses the box */
+	watched -= self->is_watched;
+	if (self->is_watched && watched == 0)
+		end_handling();
 	self->is_watched = false;
+	(void)pthread_mutex_unlock(&lock);
 }

@@ -33,8 +33,9 @@ static inline bool pfs_cut_is(struct pfs_cut *self)
 	return pfs_load_relaxed(&self->state) != PFS_CUT_NOT; /* relaxed: a flag that stays */
 }
 
-/* pfs_cut_watch - watch a mapping, until pfs_cut_forget, before it is unmapped. is_ours: the
- * program's side, with a head to restore. If there are too many mappings, this one is not watched.
+/* pfs_cut_watch - watch a mapping, until pfs_cut_forget, before it is unmapped. The handler is
+ * there while a mapping is watched. is_ours: the program's side, with a head to restore. If there
+ * are too many mappings, this one is not watched.
  */
 void pfs_cut_watch(struct pfs_cut *self, char *base, uint64_t bytes, bool is_ours);
 void pfs_cut_forget(struct pfs_cut *self);
@@ -47,6 +48,8 @@ bool pfs_cut_handles(void);
 /* pfs_cut_action - sigaction(SIGBUS, ...) of the program while it is. Returns what sigaction does.
  */
 int pfs_cut_action(const struct sigaction *action, struct sigaction *before);
+/* In a forked child: the actions are the child's from now on. */
+void pfs_cut_child(void);
 /* The system's sigaction, for a library that replaces it. Set before the first watch. */
 typedef int pfs_cut_sigaction(int number, const struct sigaction *action, struct sigaction *before);
 extern pfs_cut_sigaction *pfs_cut_system;

@@ -271,6 +271,7 @@ static void in_child(void)
 	pfs_pools_unlock();
 	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
+	pfs_cut_child();
 	show_mappers();
 	pfs_ticker_child();
 	pfs_child_in_child();

@@ -81,7 +81,12 @@ def extension(cuts):
     """A process that has the box open through the SQLite extension goes on, with an error."""
     process, box = cuts.hold()
     script = f"""
-import os, sqlite3
+import ctypes, os, signal, sqlite3
+def handler():
+    action = (ctypes.c_size_t * 32)()
+    ctypes.CDLL(None).sigaction(signal.SIGBUS, None, action)
+    return action[0]
+print(handler())
 database = sqlite3.connect(":memory:")
 database.enable_load_extension(True)
 database.load_extension({os.path.join(os.path.dirname(cuts.tool), "pfs_mem_sqlite")!r})
@@ -93,10 +98,13 @@ try:
     print(database.execute(query).fetchall())
 except sqlite3.Error as error:
     print(error)
+database.close()
+print(handler())
 """
     out = cuts.call(["/usr/bin/python3", "-c", script]).stdout.splitlines()
-    equal(out[0], "True", "it was read")
-    expect(len(out) == 2 and "truncated" in out[1], f"then refused: {out}")
+    equal(out[1], "True", "it was read")
+    expect(len(out) == 4 and "truncated" in out[2], f"then refused: {out}")
+    equal((out[0], out[3]), ("0", "0"), "the process has no handler before and afterwards")
     process.kill()
     process.wait()
 

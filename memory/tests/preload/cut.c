@@ -177,6 +177,29 @@ static void check_actions(void)
 	(void)signal(SIGBUS, SIG_DFL);
 }
 
+/* A child that sets its actions before it execs, as shells do. */
+static void check_children(void)
+{
+	int status = 1;
+	(void)signal(SIGBUS, on_fault);
+	pid_t child = vfork();
+	if (child == 0)
+		_exit(signal(SIGBUS, SIG_DFL) == on_fault && signal(SIGBUS, SIG_IGN) == SIG_DFL
+			      ? 0
+			      : 1);
+	must(waitpid(child, &status, 0) == child && status == 0, "a vfork's child");
+	see(1, "its parent's handler stays");
+	child = fork();
+	if (child == 0) {
+		see(1, "a child has its parent's handler");
+		must(signal(SIGBUS, SIG_DFL) == on_fault, "a child's action");
+		exit(signal(SIGBUS, on_fault) == SIG_DFL ? 0 : 1);
+	}
+	must(waitpid(child, &status, 0) == child && status == 0, "a fork's child");
+	see(1, "its parent's handler stays, too");
+	(void)signal(SIGBUS, SIG_DFL);
+}
+
 static void check_sent(void)
 {
 	struct sigaction once = { .sa_handler = on_sent, .sa_flags = (int)SA_RESETHAND };
@@ -197,9 +220,11 @@ int main(int argc, char **argv)
 		run_threads(seed, argc > 3 ? atol(argv[3]) : 0);
 	} else if (strcmp(mode, "actions") == 0) {
 		check_actions();
+		check_children();
 		cut_box(0);
 		allocate(&seed, 10000);
 		check_actions();
+		check_children();
 		check_sent();
 	} else if (strcmp(mode, "default") == 0) {
 		cut_box(0);
