@@ -23,7 +23,6 @@
 #include "mapped.h"
 #include "memory/books/books.h"
 #include "memory/box/place.h"
-#include "memory/malloc/ctl.h"
 #include "memory/malloc/start.h"
 #include "memory/profile/profile.h"
 #include "pools.h"
@@ -184,40 +183,6 @@ static void describe(struct pfs_box_tick *tick)
 	own->mapped = counts.mapped;
 	pfs_measured(own);
 }
-
-/* ---- the profile, for mallctl ---- */
-
-static uint32_t profile_lg(void)
-{
-	if (pfs_load_acquire(&is_on) == 0) /* [PL2] acquire, pairs with [PL1] */
-		return 0;
-	const struct pfs_books *books = pfs_program.books;
-	if (books->profile == NULL)
-		return 0;
-	uint32_t lg = pfs_load_relaxed(&books->control->profile_lg); /* relaxed: a switch */
-	return lg >= 1 && lg <= PFS_PROFILE_LG_MOST ? lg : books->box.head->profile_lg;
-}
-
-static bool profile_is_active(void)
-{
-	/* relaxed: a switch. */
-	return (pfs_load_relaxed(&pfs_program.books->control->profile_off) & 1) == 0;
-}
-
-static void profile_activate(bool active)
-{
-	struct pfs_box_control *control = pfs_program.books->control;
-	pfs_store_relaxed(&control->profile_off, active ? 0 : 1); /* relaxed: announced next */
-	pfs_box_announce(control);
-}
-
-static uint64_t *counter(bool freed)
-{
-	return freed ? &pfs_own.freed : &pfs_own.allocated;
-}
-
-const struct pfs_ctl_counting pfs_ctl_counting = { profile_lg, profile_is_active, profile_activate,
-						   pfs_profile_dump, counter };
 
 /* With a rule other than exact, a tag does not name a cell. Tags then point into zeroes, which no
  * thread owns, so every free takes the slow path. */

@@ -61,10 +61,12 @@ def prints(boxes):
     expect(text[0].split() == ["USER", "HOST", "EVENT_NAME"] + NUMBERS, f"columns: {text[0]}")
     rows = json.loads(boxes.run("show", str(living.pid), "thread", "--format=json").stdout)
     expect(len(rows) == 9, f"3 threads, 3 instruments: {len(rows)}")
-    expect(list(rows[0]) == ["THREAD_ID", "EVENT_NAME"] + NUMBERS, "columns of threads")
+    expect(list(rows[0]) == ["THREAD_ID", "EVENT_NAME"] + NUMBERS + ["HIGH_IS"],
+           "columns of threads")
     expect([rows[0][name] for name in NUMBERS] == [5, 2, 5000, 2000, 0, 3, 5, 0, 3000, 5000],
            f"the first row: {rows[0]}")
     expect([rows[2][name] for name in NUMBERS] == [0] * 10, "zero rows are there")
+    expect({row["HIGH_IS"] for row in rows} == {"exact"}, "HIGH of threads was reached")
     table = "memory_summary_global_by_event_name"
     read = list(csv.DictReader(io.StringIO(boxes.run("show", "last", table, "--format",
                                                      "csv").stdout)))

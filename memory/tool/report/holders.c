@@ -81,7 +81,7 @@ void pfs_put_holders(FILE *to, const struct pfs_report *self, enum pfs_question_
 		(void)fputs("<p class=\"lead\">No memory is in use.</p>", to);
 	} else {
 		(void)fprintf(to,
-			      "<table><tr><th>%s</th><th>current</th><th>high</th>"
+			      "<table><tr><th>%s</th><th>current</th><th>≤ high</th>"
 			      "<th>blocks</th><th class=\"wide-only\">allocations</th></tr>",
 			      answer->columns[WHO]);
 		for (size_t i = 0; i < answer->row_count; i++) {

@@ -118,13 +118,15 @@ const struct pfs_question pfs_questions[PFS_QUESTIONS] = {
 				  "SELECT EVENT_NAME AS instrument, " NUMBERS ", " OF_ALL
 				  " FROM memory_summary_global_by_event_name GROUP BY EVENT_NAME "
 				  "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
-				  "High: the most that was in use at once.", .none = NULL },
+				  "≤ High: an upper bound of the most that was in use at "
+				  "once. HIGH_IS tells whether it was reached.",
+				  .none = NULL },
 	[PFS_ASK_ACCOUNTS] = { "accounts", "By pool or account",
 			       "SELECT " ACCOUNT " AS account, " NUMBERS ", " OF_ALL
 			       " FROM memory_summary_by_account_by_event_name GROUP BY USER, HOST "
 			       "HAVING allocations > 0 OR blocks > 0 " LARGEST("15"),
 			       "If the program sets no accounts, a pool is the threads whose names "
-			       "differ only in the digits at the end. High: the sum over "
+			       "differ only in the digits at the end. ≤ High: the sum over "
 			       "instruments, an upper bound.",
 			       .none = NULL },
 	[PFS_ASK_PAIRS] = { "pairs", "By pool and instrument",
