@@ -132,7 +132,11 @@ PFS_SQL_FUNCTION(do_like)
 {
 	const char *pattern = (const char *)sqlite3_value_text(argv[0]);
 	const char *text = (const char *)sqlite3_value_text(argv[1]);
-	if (pattern != NULL && text != NULL)
+	int most = sqlite3_limit(sqlite3_context_db_handle(context),
+				 SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+	if (sqlite3_value_bytes(argv[0]) > most)
+		sqlite3_result_error(context, "LIKE pattern too complex", -1);
+	else if (pattern != NULL && text != NULL)
 		sqlite3_result_int(context, sqlite3_strlike(pattern, text, '\\') == 0);
 }
 
