@@ -83,7 +83,7 @@ class Files(fixture.Case):
             self.assertIn(f'<figure id="{name}"', page)
         titles = {name: make(results.load([out])).title
                   for name, make in profile_figures.FIGURES.items()}
-        self.assertIn("+1.5 % and +1.8 %", titles["accounts-profile-cost"])
+        self.assertIn("+1.5 %, +1.8 % and +1.6 %", titles["accounts-profile-cost"])
         self.assertIn("off by 10.2 %, and the theory says 10.0 %",
                       titles["accounts-profile-error"])
 
