@@ -22,16 +22,16 @@ def verdicts(change=None):
 class Plan(unittest.TestCase):
     def test_each_way_in_each_round_and_errors_once(self):
         launches = profile_cost.plan_of(profile_cases.CASES, 4, 1)
-        self.assertEqual(len(launches), 4 * 4 * 3 + 1)
-        self.assertEqual([l["number"] for l in launches], list(range(1, 50)))
-        self.assertNotEqual([l["case"] for l in launches[:13]],
-                            [l["case"] for l in launches[13:26]])
+        self.assertEqual(len(launches), 5 * 4 * 3 + 1)
+        self.assertEqual([l["number"] for l in launches], list(range(1, 62)))
+        self.assertNotEqual([l["case"] for l in launches[:16]],
+                            [l["case"] for l in launches[16:32]])
 
 
 class Bars(unittest.TestCase):
     def test_all_are_met_by_what_was_invented(self):
         found = verdicts()
-        self.assertEqual(len(found), 7)
+        self.assertEqual(len(found), 9)
         self.assertEqual(set(found.values()), {judge.MET})
 
     def missed(self, change):
@@ -43,7 +43,7 @@ class Bars(unittest.TestCase):
                 launch["values"]["10"]["cpu_ns"] += 200
         missed = self.missed(dear)
         self.assertEqual(len(missed), 1)
-        self.assertIn("a sample takes at most 1 us", missed[0])
+        self.assertIn("a sample takes at most 0.5 us", missed[0])
 
     def test_a_slower_server_misses_its_bar(self):
         def slow(launch):
@@ -76,14 +76,14 @@ class Files(fixture.Case):
         self.assertEqual(fixture.call("checks/results.py", out).returncode, 0)
         done = fixture.call("report.py", out, "--table")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertIn("a sample takes at most 5 us", done.stdout)
+        self.assertIn("a sample takes at most 0.5 us", done.stdout)
         with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
             page = file.read()
         for name in profile_figures.FIGURES:
             self.assertIn(f'<figure id="{name}"', page)
         titles = {name: make(results.load([out])).title
                   for name, make in profile_figures.FIGURES.items()}
-        self.assertIn("+1.5 % and +1.8 %", titles["accounts-profile-cost"])
+        self.assertIn("+1.5 %, +1.8 % and +1.6 %", titles["accounts-profile-cost"])
         self.assertIn("off by 10.2 %, and the theory says 10.0 %",
                       titles["accounts-profile-error"])
 

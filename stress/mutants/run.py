@@ -50,7 +50,7 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
                          "fork_ring_test", "kept_test", "own_word_test", "pass_test", "read_test",
                          "reclaim_test", "stopped_test"),
               "malloc": ("malloc_search",), "accounts": ("accounts_search",),
-              "profile": ("profile_search",), "sampling": ("sampling_stacks",),
+              "profile": ("profile_search",), "sampling": ("sampling_stacks", "sampling_samples"),
               "owners": ("owners_search",), "extents": ("malloc_extents_test",),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
