@@ -49,7 +49,7 @@ static int64_t time_step(int64_t span_ms)
 				       120,   300,   600,   900,   1800,   3600,  7200,
 				       10800, 21600, 43200, 86400, 172800, 604800 };
 	size_t count = sizeof(seconds) / sizeof(seconds[0]), i = 0;
-	while (i + 1 < count && span_ms / (seconds[i] * INT64_C(1000)) >= PFS_TIMES_MOST - 1)
+	while (i + 1 < count && span_ms / (seconds[i] * INT64_C(1000)) > PFS_TIMES_MOST - 1)
 		i++;
 	return seconds[i] * INT64_C(1000);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """phases.py - a program whose memory moves from library to library, for the picture in docs/:
 
-    PYTHONMALLOC=malloc pfs-mem run --keep --tick-ms 50 -- python3 memory/tool/report/phases.py
+    pfs-mem run --for python --keep --tick-ms 50 -- python3 memory/tool/report/phases.py
     pfs-mem report --out docs/who-holds-the-memory.svg last
 """
 
