@@ -193,6 +193,7 @@ static void take_sample(struct making *making, const struct pfs_seen_sample *sam
 	uint32_t instrument = instrument_of(making->profile, sample->context);
 	const struct scales *scales = instrument == PFS_NONE ? &none : &making->scales[instrument];
 	double bytes = sample->objects * (double)sample->bytes, missed = 1 - 1 / sample->objects;
+	making->heap->sampled_bytes += bytes;
 	struct pfs_heap_entry *entry = entry_of(making, sample->context, class_of(sample->bytes));
 	pfs_heap_values_add(
 		&entry->now,
