@@ -83,6 +83,7 @@ struct pfs_heap {
 	char died[160];    /* when; "": it lives, or this is not known */
 	bool is_dump, has_base, is_named, failed;
 	bool is_scaled;         /* to the exact bytes of each instrument */
+	double sampled_bytes;   /* in use, as sampled: before they were scaled */
 	double unsampled_bytes; /* counted, and without a sample that stands for them */
 	char of[200];           /* what was chosen of it: "at the peak, 12:00:01"; "": all */
 	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;

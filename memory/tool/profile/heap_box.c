@@ -33,6 +33,7 @@ struct scale {
 	double estimate, variance, most; /* most: of weight times the chance to be missed */
 	double exact;
 	double per_variance; /* what is added for each unit of variance; 0: not scaled */
+	double interval;     /* the longest: as much may be in lines without a sample */
 };
 
 struct scales {
@@ -135,6 +136,12 @@ static double scaled(const struct scale *scale, double weight, double missed)
 	return weight + scale->per_variance * weight * weight * missed;
 }
 
+/* The variance of all together, with that of the lines that no sample shows. */
+static double whole_of(const struct scale *scale)
+{
+	return scale->per_variance != 0 ? scale->variance + scale->interval * scale->interval : 0;
+}
+
 static void finish_scales(struct pfs_heap *heap, struct scales *scales)
 {
 	(void)finish_scale(&scales->objects);
@@ -158,6 +165,8 @@ static void take_scales(struct making *making)
 		add_to(&making->scales[instrument].bytes, sample->objects * (double)sample->bytes,
 		       missed);
 		add_to(&making->scales[instrument].objects, sample->objects, missed);
+		if ((double)sample->interval > making->scales[instrument].bytes.interval)
+			making->scales[instrument].bytes.interval = (double)sample->interval;
 	}
 	for (uint64_t i = 0; pfs_snapshot_row(profile->snapshot, PFS_TABLE_GLOBAL, i, &row); i++) {
 		making->scales[row.instrument].bytes.exact = (double)row.current_bytes;
@@ -184,6 +193,7 @@ static void take_sample(struct making *making, const struct pfs_seen_sample *sam
 	uint32_t instrument = instrument_of(making->profile, sample->context);
 	const struct scales *scales = instrument == PFS_NONE ? &none : &making->scales[instrument];
 	double bytes = sample->objects * (double)sample->bytes, missed = 1 - 1 / sample->objects;
+	making->heap->sampled_bytes += bytes;
 	struct pfs_heap_entry *entry = entry_of(making, sample->context, class_of(sample->bytes));
 	pfs_heap_values_add(
 		&entry->now,
@@ -191,7 +201,7 @@ static void take_sample(struct making *making, const struct pfs_seen_sample *sam
 			.live_objects = scaled(&scales->objects, sample->objects, missed),
 			.live_bytes = scaled(&scales->bytes, bytes, missed),
 			.variance = bytes * bytes * missed,
-			.whole = scales->bytes.per_variance != 0 ? scales->bytes.variance : 0,
+			.whole = whole_of(&scales->bytes),
 			.oldest_ns = sample->taken_realtime_ns,
 			.newest_ns = sample->taken_realtime_ns });
 }

@@ -47,7 +47,9 @@ bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message)
 	bool fine = reader != NULL && take(&self->now, reader, false, message) &&
 		    take(&self->peak, reader, true, message);
 	pfs_reader_close(reader);
-	if (self->peak.holders.bytes < self->now.holders.bytes * WORTH_SHOWING)
+	/* Estimates of the same samples: neither is scaled. */
+	double now = self->now.heap != NULL ? self->now.heap->sampled_bytes : 0;
+	if (self->peak.holders.bytes < now * WORTH_SHOWING)
 		pfs_report_drop_lines(&self->peak);
 	return fine;
 }
