@@ -155,8 +155,8 @@ struct pfs_books {
 	struct pfs_books *next; /* of all books of the process */
 };
 
-/* A forked child without memory for its copy, or a box whose file was truncated: nothing is counted,
- * and no call reads or writes the box. */
+/* A forked child without memory for its copy, or a box whose file was truncated: nothing is
+ * counted, and no call reads or writes the box. */
 static inline bool pfs_books_are_shut(struct pfs_books *self)
 {
 	return self->is_uncounted || pfs_box_is_cut(&self->box);

@@ -7,28 +7,16 @@
  * Threads that glibc starts itself (timers, asynchronous I/O) are noticed when they first allocate.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>
 
-#include "containers/atomic.h"
+#include "next.h"
 #include "start.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
 const char pfs_start_sees_threads = 1;
-
-/* glibc's own function with this name. */
-static void *next_of(const char *name, _Atomic(void *) *known)
-{
-	void *found = pfs_load_relaxed(known); /* relaxed: the value never changes */
-	if (found == NULL) {
-		found = dlsym(RTLD_NEXT, name);
-		pfs_store_relaxed(known, found); /* relaxed: as above */
-	}
-	return found;
-}
 
 typedef void handler(void);
 typedef int register_call(handler *, handler *, handler *, void *);
@@ -39,7 +27,7 @@ PUBLIC int __register_atfork(handler *prepare, handler *parent, handler *child, 
 	static _Atomic(void *) known;
 	if (prepare != pfs_start_prepare)
 		pfs_start_handlers();
-	register_call *next = (register_call *)next_of("__register_atfork", &known);
+	register_call *next = (register_call *)pfs_next("__register_atfork", &known);
 	return next != NULL ? next(prepare, parent, child, library) : ENOMEM;
 }
 
@@ -49,7 +37,7 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	static _Atomic(void *) known;
 	pfs_start_handlers();
-	call *next = (call *)next_of("pthread_create", &known);
+	call *next = (call *)pfs_next("pthread_create", &known);
 	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
 }
 
@@ -58,6 +46,6 @@ PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)
 	typedef int call(thrd_t *, thrd_start_t, void *);
 	static _Atomic(void *) known;
 	pfs_start_handlers();
-	call *next = (call *)next_of("thrd_create", &known);
+	call *next = (call *)pfs_next("thrd_create", &known);
 	return next != NULL ? next(thread, body, context) : thrd_error;
 }

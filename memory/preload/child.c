@@ -8,17 +8,12 @@
  *            carries: the guard
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <threads.h>
 #include <unistd.h>
 
 #include "counter.h"
-
-#define PUBLIC __attribute__((visibility("default")))
 
 /* What a process does whose guard is 0. */
 enum standing {
@@ -80,26 +75,20 @@ bool pfs_child_decide(void)
 	return pfs_fork_guard.word != 0;
 }
 
-bool pfs_child_enter(void)
-{
-	int errno_before = errno;
-	struct pfs_counter *counter = pfs_counter_enter();
-	if (counter != NULL)
-		pfs_counter_leave(counter);
-	errno = errno_before;
-	return pfs_fork_guard.word != 0;
-}
-
 void pfs_child_note(struct pfs_books *books, const char *why)
 {
 	pfs_store_relaxed(&standing, UNCOUNTED); /* relaxed: one thread */
 	note_pid = (uint32_t)getpid();
 	reason = why;
 	if (!pfs_box_note(&books->box, why, note_path, sizeof(note_path))) {
+		char text[160];
 		note_path[0] = '\0';
-		pfs_program_complain(why,
-				     ": the process is not counted, and its folder of boxes has no "
-				     "room for a note of that");
+		(void)snprintf(text, sizeof(text),
+			       "%s: the process is not counted, and its folder of boxes has no "
+			       "room for a note of that",
+			       why);
+		if (books->complain != NULL)
+			books->complain(text);
 	}
 }
 
@@ -110,36 +99,4 @@ bool pfs_child_leave(void)
 	if (note_path[0] != '\0' && note_pid == (uint32_t)syscall(SYS_getpid))
 		(void)unlink(note_path);
 	return true;
-}
-
-/* ---- threads: the last moment at which a child has one, so that its box can move ---- */
-
-/* glibc's own function with this name. */
-static void *next_of(const char *name, _Atomic(void *) *known)
-{
-	void *found = pfs_load_relaxed(known); /* relaxed: every thread finds the same */
-	if (found == NULL) {
-		found = dlsym(RTLD_NEXT, name);
-		pfs_store_relaxed(known, found); /* relaxed: as above */
-	}
-	return found;
-}
-
-PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-			  void *(*body)(void *), void *context)
-{
-	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-	static _Atomic(void *) known;
-	(void)pfs_child_counts();
-	call *next = (call *)next_of("pthread_create", &known);
-	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
-}
-
-PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)
-{
-	typedef int call(thrd_t *, thrd_start_t, void *);
-	static _Atomic(void *) known;
-	(void)pfs_child_counts();
-	call *next = (call *)next_of("thrd_create", &known);
-	return next != NULL ? next(thread, body, context) : thrd_error;
 }

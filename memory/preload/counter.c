@@ -6,6 +6,7 @@
 #include "counter.h"
 
 #include <pfslab/malloc.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -154,6 +155,16 @@ struct pfs_counter *pfs_counter_enter(void)
 	if (!pfs_likely(pfs_program.books->settle == NULL))
 		pfs_books_settle(pfs_program.books);
 	return counter;
+}
+
+bool pfs_child_enter(void)
+{
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter != NULL)
+		pfs_counter_leave(counter);
+	errno = errno_before;
+	return pfs_fork_guard.word != 0;
 }
 
 void pfs_counter_lose(uint64_t bytes)

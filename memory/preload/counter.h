@@ -60,7 +60,11 @@ bool pfs_child_leave(void);
 void pfs_program_complain(const char *what, const char *more);
 
 /* Is counting on? [PL2] */
-bool pfs_program_is_on(void);
+extern _Atomic(uint32_t) pfs_program_on;
+static inline bool pfs_program_is_on(void)
+{
+	return pfs_load_acquire(&pfs_program_on) != 0; /* [PL2] acquire, pairs with [PL1] */
+}
 
 /* Before an exec: marks the box, or removes the note of a child that does not count; after one that
  * failed (will: false): takes the mark back. True: marked, because the process counts. */

@@ -2,7 +2,7 @@
  * program.c - the books of the program: opened at the first slow call with the options of the
  * environment or their defaults, left when the process ends.
  *
- * Ordering:  [PL1] is_on: store, release  <->  [PL2] is_on: load, acquire
+ * Ordering:  [PL1] pfs_program_on: store, release  <->  [PL2] pfs_program_on: load, acquire
  *            carries: the books and all options
  */
 #define _GNU_SOURCE
@@ -42,7 +42,6 @@ _Static_assert(CELLS_MAX *UINT64_C(512) + SAMPLES_MAX * UINT64_C(320) <
 	       "places of cells and samples");
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic(uint32_t) is_on; /* release, when all is there */
 static _Atomic(uint32_t) has_left;
 static uint32_t owner_pid;
 
@@ -142,8 +141,7 @@ void pfs_program_leave(void)
 	uint32_t before = 0;
 	if (pfs_child_leave())
 		return;
-	if (pfs_load_acquire(&is_on) == 0 || /* [PL2] acquire, pairs with [PL1] */
-	    (uint32_t)syscall(SYS_getpid) != owner_pid ||
+	if (!pfs_program_is_on() || (uint32_t)syscall(SYS_getpid) != owner_pid ||
 	    !pfs_cas_relaxed(&has_left, &before, 1)) /* relaxed: only the first call counts */
 		return;
 	char limit[PFS_LIMIT_TEXT_BYTES];
@@ -287,7 +285,7 @@ static void start(void)
 	owner_pid = (uint32_t)getpid();
 	(void)pthread_atfork(prepare, in_parent, in_child); /* registered last, so outermost */
 	pfs_child_start();
-	pfs_store_release(&is_on, 1); /* [PL1] release, pairs with [PL2] */
+	pfs_store_release(&pfs_program_on, 1); /* [PL1] release, pairs with [PL2] */
 }
 
 bool pfs_program_start(bool *later)
@@ -300,11 +298,6 @@ bool pfs_program_start(bool *later)
 	(void)pthread_once(&once, start);
 	errno = errno_before;
 	return pfs_program_is_on();
-}
-
-bool pfs_program_is_on(void)
-{
-	return pfs_load_acquire(&is_on) != 0; /* [PL2] acquire, pairs with [PL1] */
 }
 
 const struct pfs_box *pfs_program_box(void)

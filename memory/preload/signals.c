@@ -3,34 +3,23 @@
  * in front, for a truncated box (memory/box/cut.h), and passes everything else on to the program's.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "counter.h"
 #include "memory/box/cut.h"
+#include "memory/malloc/next.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
 typedef void handler(int number);
 typedef handler *signal_call(int number, handler *action);
 
-/* glibc's own function with this name. */
-static void *next_of(const char *name, _Atomic(void *) *known)
-{
-	void *found = pfs_load_relaxed(known); /* relaxed: the value never changes */
-	if (found == NULL) {
-		found = dlsym(RTLD_NEXT, name);
-		pfs_store_relaxed(known, found); /* relaxed: as above */
-	}
-	return found;
-}
-
 static int system_sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
 	static _Atomic(void *) known;
-	pfs_cut_sigaction *next = (pfs_cut_sigaction *)next_of("sigaction", &known);
+	pfs_cut_sigaction *next = (pfs_cut_sigaction *)pfs_next("sigaction", &known);
 	if (next != NULL)
 		return next(number, action, before);
 	errno = ENOSYS;
@@ -61,7 +50,7 @@ static handler *set(handler *action, int flags)
 
 static handler *call(const char *name, _Atomic(void *) *known, int number, handler *action)
 {
-	signal_call *next = (signal_call *)next_of(name, known);
+	signal_call *next = (signal_call *)pfs_next(name, known);
 	return next != NULL ? next(number, action) : SIG_ERR;
 }
 

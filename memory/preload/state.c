@@ -4,6 +4,7 @@
 #include "counter.h"
 
 struct pfs_program pfs_program;
+_Atomic(uint32_t) pfs_program_on;  /* release, when all is there */
 static struct pfs_cell nobodys[1]; /* until the books are open */
 struct pfs_counting pfs_counting = { .cells = (char *)nobodys };
 struct pfs_counter pfs_counter_none = { .reference = PFS_NOBODY };

@@ -12,6 +12,9 @@
 #include "counter.h"
 #include "mapped.h"
 #include "base/now.h"
+#include "memory/malloc/next.h"
+
+typedef int create_call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -78,13 +81,16 @@ void pfs_ticker_wish(void)
 	    !pfs_cas_relaxed(&has_thread, &before, 1)) /* relaxed: only the first call counts */
 		return;
 	pthread_t thread;
+	static _Atomic(void *) known;
 	pthread_attr_t attributes;
 	sigset_t all, mask;
 	(void)sigfillset(&all);
 	(void)pthread_attr_init(&attributes);
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
-	if (pthread_create(&thread, &attributes, tick_on, NULL) != 0)
+	/* glibc's own: this library's is for the program's threads. */
+	create_call *create = (create_call *)pfs_next("pthread_create", &known);
+	if (create == NULL || create(&thread, &attributes, tick_on, NULL) != 0)
 		pfs_store_relaxed(&has_thread, 0); /* relaxed: the next thread tries again */
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	(void)pthread_attr_destroy(&attributes);

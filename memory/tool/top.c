@@ -289,9 +289,9 @@ static const struct pfs_option options[] = {
 const struct pfs_command pfs_command_top = {
 	.name = "top", .words = "TARGET", .words_min = 1, .words_max = 1, .run = run_top,
 	.options = options,
-	.doc = "show who holds the most memory\vBy instrument, it lists everything that the program "
-	       "holds, the largest first: blocks (heap), memory mapped without malloc (mapped), "
-	       "stacks, files. A HIGH with the sign ≤ (HIGH_IS 'at most' in csv "
+	.doc = "show who holds the most memory\vBy instrument, it lists everything that the "
+	       "program holds, the largest first: blocks (heap), memory mapped without malloc "
+	       "(mapped), stacks, files. A HIGH with the sign ≤ (HIGH_IS 'at most' in csv "
 	       "and json) is an upper bound: a sum of peaks that may have come at different "
 	       "moments. A box whose program ended is shown once.",
 };

@@ -65,7 +65,8 @@ class Storm:
 
     def __init__(self, server, connections):
         self.statements = {user: statement for user, _, statement in USERS}
-        users = [user for user, share, _ in USERS for _ in range(max(1, round(share * connections)))]
+        users = [user for user, share, _ in USERS
+                 for _ in range(max(1, round(share * connections)))]
         self.connections, self.began, self.is_over = len(users), set(), False
         self.crowd = Crowd(server.path("s"), self.when_idle, lambda number: users[number])
         self.thread = threading.Thread(target=self.serve, daemon=True)

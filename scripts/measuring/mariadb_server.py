@@ -179,15 +179,16 @@ class Server:
         os.mkdir(self.path("tmp"))
         os.mkdir(self.boxes, 0o700)
         stock = self.policy in (BINARY, OFF)
+        preset = "counted" if self.counted else self.built.preset
         with open(self.path("log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [self.built.binary("mariadbd.stock" if stock else "mariadbd"),
-                 *options(self.policy, self.built.build, self.accounts), f"--datadir={self.path('data')}",
-                 f"--socket={self.path('s')}", f"--pid-file={self.path('pid')}",
-                 f"--tmpdir={self.path('tmp')}"],
+                 *options(self.policy, self.built.build, self.accounts),
+                 f"--datadir={self.path('data')}", f"--socket={self.path('s')}",
+                 f"--pid-file={self.path('pid')}", f"--tmpdir={self.path('tmp')}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={
-                    **os.environ, "PFS_MEM_DIR": self.boxes, "LD_LIBRARY_PATH": self.built.libraries(
-                        "counted" if self.counted else self.built.preset)})
+                    **os.environ, "PFS_MEM_DIR": self.boxes,
+                    "LD_LIBRARY_PATH": self.built.libraries(preset)})
         try:
             self.wait()
             if not stock:

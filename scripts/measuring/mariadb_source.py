@@ -241,7 +241,8 @@ def build_stock(src, build, ninja):
 def build(folder, build_dir, jobs=None, asan=False):
     """Both servers in folder/build, and the library for them. asan: only the one with the adapter,
     in folder/build-asan, with AddressSanitizer in server and library."""
-    src, place = os.path.join(folder, "src"), os.path.join(folder, "build-asan" if asan else "build")
+    src = os.path.join(folder, "src")
+    place = os.path.join(folder, "build-asan" if asan else "build")
     if not os.path.exists(os.path.join(src, "CMakeLists.txt")):
         raise documents.BadInput(f"{src}: no source; run scripts/mariadb fetch --dir {folder}")
     log = os.path.join(folder, "build.log")

@@ -214,7 +214,8 @@ class Source(fixture.Case):
         mariadb_source.build(self.folder, self.folder, asan=True)
         with open(log, encoding="utf-8") as file:
             calls = file.read()
-        self.assertRegex(calls, "-DCMAKE_BUILD_TYPE=RelWithDebInfo -DWITH_ASAN=ON .*/asan/lib/libpfslab.so")
+        self.assertRegex(calls, "-DCMAKE_BUILD_TYPE=RelWithDebInfo -DWITH_ASAN=ON "
+                         ".*/asan/lib/libpfslab.so")
         self.assertIn("--target pfslab_shared pfsaccounts_shared", calls)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "build-asan/sql/mariadbd")))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "build")))

@@ -239,5 +239,6 @@ def old(place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (maps, stacks, asks, signals, locked, moment, on_disk, first, asleep, runtime, old)},
+                 (maps, stacks, asks, signals, locked, moment, on_disk, first, asleep, runtime,
+                  old)},
                 Place(*sys.argv[2:4]))

@@ -215,7 +215,8 @@ def difference(served):
     expect(program.stdout.readline() == "ready\n", "the program runs")
     server = subprocess.Popen([bench.tool, "serve", "--http", "127.0.0.1:0", str(program.pid)],
                               stderr=subprocess.PIPE, text=True, env=bench.environment)
-    served.port = int(server.stderr.readline().rsplit(":", 1)[1].rstrip("/\n"))
+    said = re.search(r":(\d+)/\?token=(\S+)", server.stderr.readline())
+    served.port, served.token = int(said[1]), said[2]
     try:
         windows(served, bench, program, server)
     finally:

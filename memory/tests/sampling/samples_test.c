@@ -7,78 +7,10 @@
  * usage: sampling_samples PART FOLDER
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "memory/profile/profile.h"
-#include "seen_test.h"
-
-#define THREADS 8u
-#define BLOCKS 400u
-
-/* ---- as the library that counts does it: this function's caller is the program's call ---- */
-
-struct block {
-	struct pfs_cell *named; /* a cell or a sample */
-	uint64_t bytes;
-};
-
-static __attribute__((noinline)) struct pfs_cell *allocate(struct pfs_memory_thread *thread,
-							   pfs_memory_key key, uint64_t bytes)
-{
-	(void)pfs_memory_allocated(thread, key, bytes);
-	struct pfs_cell *cell = thread->all_cells[key];
-	struct pfs_sample_block block = { cell, bytes, pfs_sample_due(thread, cell, bytes), NULL };
-	const uintptr_t *words = __builtin_frame_address(0);
-	struct pfs_stack_from from = { __builtin_return_address(0), words[0],
-				       (uintptr_t)&words[1] };
-	struct pfs_box_sample *sample = block.lg != 0 ? pfs_sample_take(thread, &block, &from)
-						      : NULL;
-	return sample != NULL ? (struct pfs_cell *)(void *)sample : cell;
-}
-
-/* Functions that call it from distinct places, through a varying number of callers. */
-typedef struct block call(struct pfs_memory_thread *thread, pfs_memory_key key, uint64_t bytes,
-			  uint32_t depth);
-#define CALL(name)                                                                             \
-	static __attribute__((noinline)) struct block name(struct pfs_memory_thread *thread,   \
-							   pfs_memory_key key, uint64_t bytes, \
-							   uint32_t depth)                     \
-	{                                                                                      \
-		struct block block = { NULL, bytes };                                          \
-		if (depth != 0)                                                                \
-			block = name(thread, key, bytes, depth - 1);                           \
-		else                                                                           \
-			block.named = allocate(thread, key, bytes);                            \
-		__asm__ volatile("" : : "r"(&block) : "memory");                               \
-		return block;                                                                  \
-	}
-CALL(one)
-CALL(two)
-static call *const calls[] = { one, two };
-
-static struct block block_new(struct pfs_memory_thread *thread, pfs_memory_key key, uint32_t number)
-{
-	return calls[number % 2](thread, key, 100 + number % 7 * 300, number / 2 % 5);
-}
-
-static void block_free(struct pfs_memory_thread *thread, struct block block)
-{
-	struct pfs_cell *cell = block.named;
-	struct pfs_box_sample *sample = pfs_sample_of(cell);
-	if (sample != NULL)
-		cell = pfs_sample_give(books, thread, sample);
-	pfs_memory_freed(books, thread, (struct pfs_memory_note){ cell->line, 0 }, block.bytes);
-}
-
-/* ---- what a reader sees ---- */
-
-static void look_no_more(void)
-{
-	pfs_reader_close(reader);
-	reader = NULL;
-}
+#include "made_blocks_test.h"
 
 /* No two stacks are equal, and no two contexts. */
 static void check_unique(const struct pfs_seen_profile *profile)
@@ -102,52 +34,6 @@ static void check_unique(const struct pfs_seen_profile *profile)
 }
 
 /* ---- parts ---- */
-
-static struct block mail[THREADS][BLOCKS];
-static pthread_barrier_t barrier;
-
-static void *work(void *argument)
-{
-	uint32_t id = (uint32_t)(uintptr_t)argument;
-	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "worker", "user", "host",
-								   true);
-	(void)pthread_barrier_wait(&barrier);
-	for (uint32_t i = 0; i < BLOCKS; i++)
-		mail[id][i] = block_new(thread, keys[i / 20 % 2], i);
-	(void)pthread_barrier_wait(&barrier);
-	if (id % 4 == 1) /* its blocks outlive it, and it frees another's blocks without a life */
-		pfs_memory_thread_end(thread);
-	uint32_t whose = (id + 1) % THREADS;
-	for (uint32_t i = 0; i < BLOCKS; i++)
-		block_free(id % 4 == 1 ? NULL : thread, mail[whose][i]);
-	(void)pthread_barrier_wait(&barrier);
-	if (id % 4 != 1)
-		pfs_memory_thread_end(thread);
-	return NULL;
-}
-
-static void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
-		  uint32_t samples)
-{
-	open_books(folder, lg, stacks, contexts, samples);
-	(void)pthread_barrier_init(&barrier, NULL, THREADS);
-}
-
-static void run_workers(void)
-{
-	pthread_t threads[THREADS];
-	for (uint32_t id = 0; id < THREADS; id++)
-		(void)pthread_create(&threads[id], NULL, work, (void *)(uintptr_t)id);
-	for (uint32_t id = 0; id < THREADS; id++)
-		(void)pthread_join(threads[id], NULL);
-}
-
-static void end(void)
-{
-	look_no_more();
-	pfs_memory_close(books);
-	(void)pthread_barrier_destroy(&barrier);
-}
 
 /* All blocks are sampled; the stacks are those of one thread, the contexts as many for each thread.
  * */
@@ -299,96 +185,6 @@ static void part_switch(const char *folder)
 	}
 	pfs_memory_thread_end(thread);
 	end();
-}
-
-#define CONTEXTS 64u
-/* The peak: what is in use, by context, as the test counts it; and the same at the last mark. */
-static struct sums {
-	uint64_t bytes[CONTEXTS];
-} in_use, at_mark;
-
-static void count_block(struct block block, uint64_t sign)
-{
-	const struct pfs_box_sample *sample = pfs_sample_of(block.named);
-	if (sample != NULL && sample->context < CONTEXTS)
-		in_use.bytes[sample->context] += sign * sample->weight_bytes;
-}
-
-static int largest_first(const void *one, const void *other)
-{
-	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-/* The sums of contexts at the peak are those that the test saw there. */
-static void check_peak(struct pfs_seen_profile *profile)
-{
-	struct sums seen = { { 0 } }, wanted = profile->peak_is_now ? in_use : at_mark;
-	for (uint32_t i = 0; i < profile->context_count && i < CONTEXTS; i++)
-		seen.bytes[i] = (uint64_t)profile->contexts[i].peak_bytes;
-	qsort(seen.bytes, CONTEXTS, sizeof(uint64_t), largest_first);
-	qsort(wanted.bytes, CONTEXTS, sizeof(uint64_t), largest_first);
-	for (uint32_t i = 0; i < CONTEXTS; i++)
-		equal(seen.bytes[i], wanted.bytes[i], "a context at the peak");
-	pfs_profile_free(profile);
-}
-
-/* Tides of random height, by one thread: at each step the peak is that of the model, by context. */
-static void check_tides(const char *folder)
-{
-	static struct block kept[BLOCKS];
-	uint32_t count = 0, random = 1;
-	begin(folder, 4, 64, 64, 8192);
-	memset(&in_use, 0, sizeof(in_use));
-	struct pfs_memory_thread *thread = pfs_memory_thread_begin(books, "main", "user", "host",
-								   true);
-	struct pfs_box_peak *peak = &books->box.head->peak;
-	for (uint32_t step = 0; step < 6000 && failures == 0; step++) {
-		uint64_t marks = pfs_load_relaxed(&peak->marks); /* relaxed: one thread */
-		random = random * 1664525 + 1013904223;
-		bool grows = step / 200 % 2 == 0 ? random >> 24 < 170 : random >> 24 < 80;
-		if (grows && count < BLOCKS) {
-			kept[count] = block_new(thread, keys[random >> 20 & 1], random >> 16);
-			count_block(kept[count++], 1);
-		} else if (count > 0) {
-			uint32_t at = (random >> 8) % count;
-			count_block(kept[at], UINT64_MAX);
-			block_free(thread, kept[at]);
-			kept[at] = kept[--count];
-		}
-		if (pfs_load_relaxed(&peak->marks) != marks) /* relaxed: one thread */
-			at_mark = in_use;
-		if (step % 97 == 0)
-			check_peak(look());
-	}
-	while (count > 0)
-		block_free(thread, kept[--count]);
-	equal(pfs_load_relaxed(&peak->sampled), 0, "in use at the end"); /* relaxed: one thread */
-	pfs_memory_thread_end(thread);
-	end();
-}
-
-/* Threads that allocate all of it, then free all of it: the peak has all. */
-static void part_peak(const char *folder)
-{
-	check_tides(folder);
-	for (uint32_t round = 0; round < 20; round++) {
-		double at_peak = 0, ever = 0;
-		begin(folder, 4, 1024, 1024, 8192);
-		run_workers();
-		struct pfs_seen_profile *profile = look();
-		for (uint32_t i = 0; i < profile->context_count; i++) {
-			at_peak += profile->contexts[i].peak_bytes;
-			ever += profile->contexts[i].bytes;
-		}
-		/* A mark may be 1/128 below; each thread may have been at one sample. */
-		expect(at_peak > ever * (1 - 1.0 / 100) - THREADS * 2000 && at_peak < ever * 1.01,
-		       "bytes at the peak", (uint64_t)at_peak, (uint64_t)ever);
-		equal(pfs_load_relaxed(&books->box.head->peak.sampled), 0, /* relaxed: at rest */
-		      "in use at the end");
-		pfs_profile_free(profile);
-		end();
-	}
 }
 
 /* The child of a process with threads goes on with its copy: earlier samples are there, and can go.
@@ -551,10 +347,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(const char *folder);
-	} parts[] = { { "threads", part_threads }, { "full", part_full },
-		      { "raised", part_raised },   { "switch", part_switch },
-		      { "peak", part_peak },       { "fork", part_fork },
-		      { "first", part_first },     { "lives", part_lives } };
+	} parts[] = { { "threads", part_threads }, { "full", part_full }, { "raised", part_raised },
+		      { "switch", part_switch },   { "fork", part_fork }, { "first", part_first },
+		      { "lives", part_lives } };
 	if (argc != 3)
 		return fprintf(stderr, "usage: sampling_samples PART FOLDER\n"), 2;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

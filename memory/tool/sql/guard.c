@@ -58,7 +58,8 @@ static bool is_ours(const char *table)
 /* view: that the call stands in, or the name of a subquery; NULL: the statement itself. */
 static bool may_call(const struct pfs_sql_guard *self, const char *name, const char *view)
 {
-	return pfs_sql_is_function(name) || (is_word(self->own, name) && !IS_IN(owners_only, name)) ||
+	return pfs_sql_is_function(name) ||
+	       (is_word(self->own, name) && !IS_IN(owners_only, name)) ||
 	       (view != NULL && is_ours(view) && IS_IN(functions, name));
 }
 
@@ -112,7 +113,8 @@ static int authorize(void *opaque, int action, const char *one, const char *two,
 	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE: return SQLITE_OK;
 	case SQLITE_READ: return may_read(one, two) ? SQLITE_OK : deny(self, "table", one);
-	case SQLITE_FUNCTION: return may_call(self, two, view) ? SQLITE_OK : deny(self, "function", two);
+	case SQLITE_FUNCTION:
+		return may_call(self, two, view) ? SQLITE_OK : deny(self, "function", two);
 	case SQLITE_PRAGMA:
 		return strcasecmp(one, "table_info") == 0 ? SQLITE_OK : deny(self, "pragma", one);
 	case SQLITE_UPDATE:
