@@ -147,11 +147,17 @@ JE_CORNER(xallocx_in_place)
 	CORNER_CHECK(xallocx(small, 5000, 0, 0) == has, "a small block cannot grow");
 	CORNER_CHECK(xallocx(small, 8, 0, 0) == has, "a small block cannot shrink");
 	dallocx(small, 0);
-	char *large = mallocx((size_t)1 << 20, 0);
-	corner_stamp(large, (size_t)1 << 20, 3);
-	CORNER_CHECK(xallocx(large, FAR, 0, 0) == FAR, "1 MiB to 64 KiB: %zu", sallocx(large, 0));
-	CORNER_CHECK(corner_stamp_differs(large, FAR, 3) == FAR, "the first 64 KiB");
-	size_t now = xallocx(large, 2 * FAR, 0, MALLOCX_ZERO);
+	char *large;
+	size_t now = 0;
+	/* Another thread of the allocator's own may take what lies behind. */
+	for (int i = 0; i < 10 && now != 2 * FAR; i++) {
+		large = mallocx((size_t)1 << 20, 0);
+		corner_stamp(large, (size_t)1 << 20, 3);
+		CORNER_CHECK(xallocx(large, FAR, 0, 0) == FAR, "1 MiB to 64 KiB: %zu",
+			     sallocx(large, 0));
+		CORNER_CHECK(corner_stamp_differs(large, FAR, 3) == FAR, "the first 64 KiB");
+		now = xallocx(large, 2 * FAR, 0, MALLOCX_ZERO);
+	}
 	CORNER_CHECK(now == 2 * FAR, "back to 128 KiB: %zu", now);
 	CORNER_CHECK(corner_stamp_differs(large, FAR, 3) == FAR, "the first 64 KiB, after growth");
 	CORNER_CHECK(is_zero(large, FAR, now), "what is new is not zero");
