@@ -110,14 +110,15 @@ def tide(hour):
 
 
 def day(server, cell, extent):
-    """A day of tides. Connections leave in random order, and in each tenth of a second one in
-    fifty, at least one, is replaced: none stays for long."""
+    """A day of tides, and as much of the next night as memory needs to return. Connections leave in
+    random order, and in each tenth of a second one in fifty, at least one, is replaced: none stays
+    for long."""
     crowd = Crowd(server.path("s"), lambda guest: guest.answers or guest.ask(b"select 1"))
     source, series, watch = random.Random(cell.size), [], mariadb_server.Watch(server)
     begin = time.monotonic()
     next_step = next_sample = begin
     try:
-        while (now := time.monotonic()) < begin + 24 * extent.hour_s:
+        while (now := time.monotonic()) < begin + 24 * extent.hour_s + extent.after_s[-1]:
             hour = (now - begin) / extent.hour_s
             if now >= next_step:
                 next_step += 0.1
@@ -304,7 +305,7 @@ EXPERIMENTS = {
     "storm": Experiment(storm, True, mariadb_server.SERVERS, lambda e: 4 + e.after_s[-1]),
     "waves": Experiment(waves, True, mariadb_server.SERVERS,
                         lambda e: 9 + 2 * e.after_s[1] + e.after_s[-1]),
-    "day": Experiment(day, False, mariadb_server.SERVERS, lambda e: 2 + 24 * e.hour_s),
+    "day": Experiment(day, False, mariadb_server.SERVERS, lambda e: 2 + 24 * e.hour_s + e.after_s[-1]),
     "tables": Experiment(tables, True, mariadb_server.SERVERS,
                          lambda e: 4 + e.tables_s + e.after_s[-1]),
     "cost": Experiment(cost, False, (mariadb_server.OFF, *mariadb_server.SERVERS),

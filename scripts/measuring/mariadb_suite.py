@@ -75,6 +75,6 @@ def run(built, policy, work, tests=(), parallel=2, suite="perfschema"):
     shutil.rmtree(os.path.realpath(os.path.join(view, "mysql-test", "var")), ignore_errors=True)
     with open(log, encoding="utf-8", errors="replace") as file:
         found = outcomes(file.read())
-    if not found["passed"]:
-        raise documents.BadInput(f"{log}: no test passed; read its last lines")
+    if not any(found.values()):
+        raise documents.BadInput(f"{log}: no test ran; read its last lines")
     return found

@@ -23,7 +23,8 @@ NAMES = {"storms": "storms of connections", "days": "a day of tides",
          "boxes": "the server's tables beside its box",
          "suite": "the server's perfschema test suite"}
 _LAUNCH = {"round": COUNT, "policy": TEXT}
-_SIDE = {"sums": {EACH: COUNT}, "accounts": [{"bytes": COUNT}]}
+_SIGNED = ("a number", documents.is_number)  # the server's own sums fall below zero
+_SIDE = {"sums": {EACH: _SIGNED}, "accounts": [{"bytes": _SIGNED}]}
 _ANY = ("a number, true, false or null",
         lambda value: value is None or isinstance(value, bool) or documents.is_number(value))
 SHAPE = {"server": {"version": TEXT}, "policies": [TEXT], "missing": {EACH: TEXT},
@@ -103,9 +104,10 @@ class Suite:
                 (policy, connections or self.size, kind, wave)]
 
     def memory(self, policy, at, connections=None, **storm):
-        """P_S bytes of each storm. at: "start", "peak" or one of AFTER."""
+        """P_S bytes of each storm. at: "start", "peak" or one of AFTER. They are no time, so a
+        disturbed launch counts."""
         return stats.Samples(
-            stats.Value(s["round"], sample["ps_bytes"], s.get("disturbed", False))
+            stats.Value(s["round"], sample["ps_bytes"], False)
             for s in self.storms(policy, connections, **storm) for sample in s["samples"]
             if place_of(sample) == at)
 
@@ -149,7 +151,7 @@ class Suite:
     def at_hour(self, policy, position):
         """P_S bytes at a position of each day's series: 0 is the first hour, -1 the last."""
         return stats.Samples(stats.Value(d["round"], d["series"][position]["ps_bytes"],
-                                         d.get("disturbed", False))
+                                         False)
                              for d in self.document["days"]
                              if d["policy"] == policy and d["series"])
 

@@ -78,12 +78,14 @@ class Samples(unittest.TestCase):
         self.assertNotEqual(server_suite.storm_counts(found, "stock", "growths_needless"), [])
         self.assertEqual(verdict("exact: no page is added", uncounted), judge.NOT_MEASURED)
 
-    def test_disturbed_launches_are_left_out_where_six_others_stay(self):
+    def test_disturbed_launches_are_left_out_of_rates_where_six_others_stay(self):
         def shaken(document):
-            for storm in storms_of(document, "exact"):
-                storm["disturbed"] = storm["round"] < 2
-        self.assertEqual(len(suite(shaken).memory("exact", 10)), 6)
-        self.assertEqual(suite(shaken).memory("exact", 10).left_out, 2)
+            for entry in document["storms"] + document["cost"]:
+                entry["disturbed"] = entry["round"] < 2
+        found = suite(shaken)
+        rates = found.rates("exact", ("point", 2))
+        self.assertEqual((len(rates), rates.left_out), (6, 2))
+        self.assertEqual(len(found.memory("exact", 10)), invented_server.ROUNDS)
 
     def test_the_unpatched_server_is_the_base_where_it_was_measured(self):
         self.assertEqual(suite().base("cost"), "stock-binary")
