@@ -126,12 +126,17 @@ _SERVER = (
       "server after stock-binary"]),
     ("`original` it ends at {} MiB, with `exact` at {} and with `magazine` at {}.",
      ["server after original", "server after exact", "server after magazine"]),
-    ("at most in a launch: `exact` {}, `magazine` {}.",
-     ["server needless exact", "server needless magazine"]),
-    ("`exact` reaches {} times the unpatched server's rate ({} to {}), `magazine` {} times ({} to "
-     "{})", [f"server times {policy} connect t2{word}" for policy in ("exact", "magazine")
-             for word in ("", " low", " high")]),
-    ("six launches decide nothing", []),
+    ("(storms of 50 to 2,000 connections, waves, many tables): `exact` {}, `magazine` {}, the "
+     "server's own code {}, `original` {}.",
+     [f"server needless {policy}" for policy in ("exact", "magazine", "stock", "original")]),
+    ("the night behind it the unpatched server keeps {} MiB, `exact` {} and `magazine` {} (one day",
+     [f"server night {policy}" for policy in ("stock-binary", "exact", "magazine")]),
+    ("statement, `exact` reaches {} times that rate ({} to {}), `magazine` {} times ({} to {}).",
+     [f"server times {policy} connect t2{word}" for policy in ("exact", "magazine")
+      for word in ("", " low", " high")]),
+    ("connections that stay, `exact` reaches {} times ({} to {}), `magazine` {} times ({} to {}).",
+     [f"server times {policy} point t2{word}" for policy in ("exact", "magazine")
+      for word in ("", " low", " high")]),
 )
 
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]

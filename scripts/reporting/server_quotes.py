@@ -15,6 +15,8 @@ def samples_for(suite, word, rest):
             return suite.kept(policy, size)
         return stats.mapped(suite.memory(policy, suite.last if word == "after" else word, size),
                             lambda v: v / MIB)
+    if word == "night":
+        return stats.mapped(suite.at_hour(policy, -1), lambda v: v / MIB)
     if word in ("rate", "times"):
         case = (more[0], int(more[1].lstrip("t")))
         return suite.rates(policy, case) if word == "rate" else suite.relative(policy, case)
@@ -29,6 +31,7 @@ def quoted(suite, expression):
 
     start|peak|after POLICY [CONNECTIONS]       P_S memory, MiB (after: at the end, 10 s)
     kept POLICY [CONNECTIONS]                   after / start
+    night POLICY                                P_S memory after a day of tides, MiB
     pages|growths|growths_needless|pages_given_back POLICY [CONTAINER]
     rate POLICY WORKLOAD tTHREADS               statements per second
     times POLICY WORKLOAD tTHREADS              the same / those of the unpatched server
