@@ -96,7 +96,8 @@ def room():
     """A plan that is too small, and the default."""
     lost, pool, top = run(200, "--threads", "50")
     expect(lost["Performance_schema_thread_instances_lost"] == 151, f"{lost}")
-    expect(lost["Pfs_thread_bytes_lost"] == 151 * 1000, f"{lost}")
+    # The allocator's own thread may begin in one of them, and its thread-local storage.
+    expect(151 * 1000 <= lost["Pfs_thread_bytes_lost"] < 152 * 1000, f"{lost}")
     expect((pool["n"], pool["bytes"]) == (49, 49 * 1000), f"{pool}")
     expect("151 threads not counted" in top and "--threads" in top, top)
     lost, pool, top = run(5000)

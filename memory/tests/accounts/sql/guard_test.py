@@ -158,8 +158,17 @@ class ReadOnly(mysql_test.Served):
         self.server.kill()
         self.server.wait()
         self.server.stderr.close()
+        self.wait_refused() # the process of a connection may live for a moment longer
         self.serve()
         self.assertEqual(self.client("SELECT 1"), [("1",)])
+
+    def wait_refused(self):
+        """Until nobody listens."""
+        for _ in range(1000):
+            with socket.socket(socket.AF_UNIX) as probe:
+                if probe.connect_ex(self.path) != 0:
+                    return
+            time.sleep(0.01)
 
 
 class Bounds(mysql_test.Served):
