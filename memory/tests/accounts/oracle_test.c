@@ -19,7 +19,7 @@
  *     freer           rows are wrong; some are below zero, with the load cache only threads'
  *     global          rows are wrong; some are below zero with the load cache, and none with
  *                     handoff, because no block is in use when its thread's number is reused
- *     global_at_once  rows are wrong; some are below zero
+ *     global_at_once  rows are wrong; some are below zero, or the global cell is
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -260,7 +260,11 @@ static bool is_as_expected(const char *rule, const struct found found[3],
 	if (strcmp(rule, "exact") == 0)
 		return wrong == 0 && reader->below == 0 && reader->global_below == 0;
 	bool is_never_below = strcmp(rule, "global") == 0 && load == &loads[0];
-	return wrong != 0 && (below + reader->below == 0) == is_never_below;
+	uint64_t seen_below = below + reader->below;
+	/* With 64 threads on few processors the rows may be above zero whenever they are read. */
+	if (strcmp(rule, "global_at_once") == 0)
+		seen_below += reader->global_below;
+	return wrong != 0 && (seen_below == 0) == is_never_below;
 }
 
 static void print_lives(void)
