@@ -5,7 +5,7 @@
 usage: insert.py SOURCE PFSLAB
 SOURCE: the server's source tree, which is changed. PFSLAB: this project's source tree.
 
-The adapter's files are copied into storage/perfschema and sql; nine files of the server get a few
+The adapter's files are copied into storage/perfschema and sql; ten files of the server get a few
 lines each. Running it again changes nothing. Exit 0: the tree has the adapter. 1: a place was not
 found, which means another version of the server; nothing was changed. 2: bad usage.
 """
@@ -62,6 +62,12 @@ READERS = ["rnd_next", "rnd_pos", "update_row", "delete_row", "delete_all_rows"]
 EDITS += [("storage/perfschema/ha_perfschema.cc",
            r"(?<=\n)int ha_perfschema::" + name + r"\([^)]*\)\n\{\n",
            "\\g<0>  pfslab::Read_scope pfslab_scope;\n") for name in READERS]
+
+# A table that sorts notes which records it read, and takes the one in place 0 for noted already. In
+# the server as it is, that is a record of its own; a policy may put any record there.
+EDITS += [("storage/perfschema/pfs_engine_table.cc",
+           r"(?<=\n)  if \(n == m_last_item\)\n",
+           "  if (n == m_last_item && is_item_set(n))\n")]
 
 # The accounts: the server's calls for memory, threads and accounts (pfslab_accounts.h).
 EDITS += [
