@@ -5,7 +5,6 @@
  * A vfork's child has its parent's memory and process id of its own: it marks nothing.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "memory/malloc/next.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -38,12 +38,8 @@ static int by_path(const char *path, char *const *arguments, char *const *enviro
 static int by_name(const char *name, char *const *arguments, char *const *environment)
 {
 	typedef int call(const char *, char *const *, char *const *);
-	static _Atomic(call *) known;
-	call *next = pfs_load_relaxed(&known); /* relaxed: every thread finds the same */
-	if (next == NULL) {
-		next = (call *)dlsym(RTLD_NEXT, "execvpe"); /* NOLINT: POSIX has it so */
-		pfs_store_relaxed(&known, next);            /* relaxed: as above */
-	}
+	static _Atomic(void *) known;
+	call *next = (call *)pfs_next("execvpe", &known);
 	if (next == NULL) {
 		errno = ENOSYS;
 		return -1;

@@ -54,6 +54,13 @@ extern struct pfs_arguments pfs_arguments;
 		.name = (word), .key = (letter), .value = (shape), .help = (say), \
 		.kind = PFS_OPTION_READ, .read = (with)                           \
 	}
+/* Of tables that show the largest first. */
+#define PFS_MEM_COUNT                                                                            \
+	{                                                                                        \
+		.name = "count", .key = 'n', .value = "N", .help = "at most N rows; default 20", \
+		.kind = PFS_OPTION_NUMBER, .place.number = &pfs_arguments.count, .low = 1,       \
+		.high = UINT32_MAX                                                               \
+	}
 pfs_option_read pfs_take_format, pfs_take_by, pfs_take_live;
 
 struct pfs_command {

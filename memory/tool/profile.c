@@ -251,14 +251,7 @@ static const struct pfs_option profile_options[] = {
 	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
 	PFS_MEM_RULES,
 	PFS_MEM_SWITCH("by-name", 0, by_name, "add stacks up by the names that rules give them"),
-	{ .name = "count",
-	  .key = 'n',
-	  .value = "N",
-	  .help = "at most N rows; default 20",
-	  .kind = PFS_OPTION_NUMBER,
-	  .place.number = &pfs_arguments.count,
-	  .low = 1,
-	  .high = UINT32_MAX },
+	PFS_MEM_COUNT,
 	PFS_MEM_READ("format", 'f', "FORMAT", pfs_take_format, "text, csv, or json; default text"),
 	{ 0 }
 };

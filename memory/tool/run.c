@@ -18,6 +18,7 @@
 #include "memory/box/reader.h"
 
 #include "command.h"
+#include "own_folder.h"
 #include "runtimes.h"
 
 #define LIBRARY "libpfsmem.so"
@@ -31,12 +32,8 @@ static bool find_library(char *path)
 	static const char *const places[] = { "", "../lib/", "../lib/x86_64-linux-gnu/",
 					      "../lib/aarch64-linux-gnu/", "../lib64/" };
 	char own[PATH_BYTES];
-	ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	own[got > 0 ? got : 0] = '\0';
-	char *slash = strrchr(own, '/');
-	if (slash == NULL)
+	if (!pfs_own_folder(own, sizeof(own)))
 		return false;
-	slash[1] = '\0';
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		(void)snprintf(path, PATH_BYTES, "%.3900s%s" LIBRARY, own, places[i]);
 		if (access(path, R_OK) == 0)

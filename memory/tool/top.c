@@ -273,14 +273,7 @@ static const struct pfs_option options[] = {
 	PFS_MEM_SWITCH("once", '1', once, "print once, not every second"),
 	PFS_MEM_READ("by", 'b', "WHAT", pfs_take_by,
 		     "instrument, thread, account, user, or host; default instrument"),
-	{ .name = "count",
-	  .key = 'n',
-	  .value = "N",
-	  .help = "at most N rows; default 20",
-	  .kind = PFS_OPTION_NUMBER,
-	  .place.number = &pfs_arguments.count,
-	  .low = 1,
-	  .high = UINT32_MAX },
+	PFS_MEM_COUNT,
 	PFS_MEM_READ("format", 'f', "FORMAT", pfs_take_format, "text, csv, or json; default text"),
 	{ 0 }
 };

@@ -13,6 +13,7 @@
 
 #include "function.h"
 #include "memory/box/reader.h"
+#include "memory/tool/own_folder.h"
 
 #define RULES_MOST 4096u
 #define PATH_BYTES 4096u
@@ -105,12 +106,8 @@ static bool find_shipped(const char *program, char *path)
 {
 	size_t length = strnlen(program, 200), plain = length;
 	char own[PATH_BYTES];
-	ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	own[got > 0 ? got : 0] = '\0';
-	char *slash = strrchr(own, '/');
-	if (slash == NULL)
+	if (!pfs_own_folder(own, sizeof(own)))
 		return false;
-	slash[1] = '\0';
 	while (plain > 1 && strchr("0123456789.-", program[plain - 1]) != NULL)
 		plain--;
 	return find_named(own, program, length, path) || find_named(own, program, plain, path) ||
