@@ -23,8 +23,6 @@ struct pfs_rules; /* one thread */
 struct pfs_rules *pfs_rules_open(const char *path, const struct pfs_heap *heap,
 				 struct pfs_message *message);
 void pfs_rules_close(struct pfs_rules *rules);
-/* The file that was read; "": none. */
-const char *pfs_rules_path(const struct pfs_rules *rules);
 
 /* A frame of a stack: a location, and which of its lines, where calls were inlined. */
 struct pfs_frame_of {

@@ -150,11 +150,6 @@ void pfs_rules_close(struct pfs_rules *rules)
 	free(rules);
 }
 
-const char *pfs_rules_path(const struct pfs_rules *rules)
-{
-	return rules != NULL ? rules->path : "";
-}
-
 /* ---- matching ---- */
 
 struct pfs_rule_frame pfs_rule_frame(const struct pfs_heap *heap, struct pfs_frame_of frame)

@@ -232,10 +232,3 @@ bool pfs_sql_guard_end(struct pfs_sql_guard *self, sqlite3 *db)
 	set_limits(db);
 	return sqlite3_set_authorizer(db, authorize, self) == SQLITE_OK;
 }
-
-void pfs_sql_guard_free(struct pfs_sql_guard *self)
-{
-	sqlite3_free(self->foreign);
-	sqlite3_free(self->own);
-	self->foreign = self->own = NULL;
-}

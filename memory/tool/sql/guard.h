@@ -35,7 +35,5 @@ struct pfs_sql_guard {
  */
 bool pfs_sql_guard_begin(struct pfs_sql_guard *self, sqlite3 *db);
 bool pfs_sql_guard_end(struct pfs_sql_guard *self, sqlite3 *db);
-/* After the connection was closed. */
-void pfs_sql_guard_free(struct pfs_sql_guard *self);
 
 #endif
