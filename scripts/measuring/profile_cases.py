@@ -47,13 +47,15 @@ CASES = (
 )
 BY_NAME = {case.name: case for case in CASES}
 
-# pairs: of a loop at most; share: of a program's amount; requests of a server's slice, and its slices.
+# pairs: of a loop at most; share: of a program's amount; requests of a server's slice, and its
+# slices.
 Size = namedtuple("Size", "pairs share redis mariadb slices seeds")
 SIZES = {"short": Size(40000000, 1, 20000, 3000, 3, 1000),
          "long": Size(100000000, 2, 40000, 6000, 5, 3000),
          "quick": Size(200000, 0.02, 1000, 100, 1, 20)}
 LAUNCHES = {"short": {"loop": 15, "program": 13, "server": 11},
-            "long": {"loop": 31, "program": 31, "server": 15}, "quick": {"loop": 1, "program": 1, "server": 1}}
+            "long": {"loop": 31, "program": 31, "server": 15},
+            "quick": {"loop": 1, "program": 1, "server": 1}}
 
 
 def ways(case, has_before):

@@ -1,5 +1,6 @@
-"""profile_programs.py - the programs that scripts/profile_cost.py runs to their end, beside its loops
-and servers: scripts for interpreters, SQL for sqlite3, a Rust program, and the tests' C++ program.
+"""profile_programs.py - the programs that scripts/profile_cost.py runs to their end, beside its
+loops and servers: scripts for interpreters, SQL for sqlite3, a Rust program, and the tests' C++
+program.
 """
 
 import os
@@ -56,7 +57,10 @@ fn fill(depth: u32) -> HashMap<String, Vec<String>> {
 fn main() {
     let mut kept = Vec::new();
     let mut trees = BTreeMap::new();
-    for i in 0..AMOUNTu32 { kept.push(fill(i % 10)); trees.insert(i, vec![0u8; 1000 + i as usize]); }
+    for i in 0..AMOUNTu32 {
+        kept.push(fill(i % 10));
+        trees.insert(i, vec![0u8; 1000 + i as usize]);
+    }
     let other = std::thread::spawn(|| (0..100u32).map(|i| fill(i % 5)).collect::<Vec<_>>());
     let more = other.join().unwrap();
     println!("{}", kept.len() + trees.len() + more.len());

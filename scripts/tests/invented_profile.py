@@ -1,6 +1,6 @@
 """invented_profile.py - a profile.json as scripts/profile_cost.py writes it, with invented numbers:
-a sample costs SAMPLE_NS at whichever interval, a program and a server half a percent, errors are 2 %
-above theory; an older build's accounts are 1 % faster, and its profile costs twice as much.
+a sample costs SAMPLE_NS at whichever interval, a program and a server half a percent, errors are
+2 % above theory; an older build's accounts are 1 % faster, and its profile costs twice as much.
 """
 
 import profile_cost
