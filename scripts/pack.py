@@ -9,7 +9,7 @@ import sys
 
 from common import commandline, documents
 
-LISTS = ("plan.json", "simulated.json", "mariadb.json")
+LISTS = ("plan.json", "simulated.json", "mariadb.json", "profile.json")
 
 
 def main(argv=None):

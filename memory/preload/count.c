@@ -7,6 +7,7 @@
 #include <pfslab/malloc.h>
 
 #include "counter.h"
+#include "from.h"
 #include "memory/malloc/last.h"
 #include "memory/profile/profile.h"
 #include "tag.h"
@@ -109,22 +110,7 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	return true;
 }
 
-/*
- * Where the stack of a call begins, given the frame of the current function. If that returns to the
- * program, it was called instead of malloc, or by a tail call from malloc. Then malloc has no
- * frame, the callee-saved registers are the caller's, and so is the frame pointer. So each name
- * that allocates, operator new included, ends in a tail call to a function that begins with this.
- */
-static struct pfs_stack_from from_of(const void *frame, const void *returns_to, const void *caller)
-{
-	const uintptr_t *words = frame;
-	if (returns_to != caller)
-		return (struct pfs_stack_from){ caller, 0, 0 };
-	return (struct pfs_stack_from){ caller, words[0], (uintptr_t)&words[1] };
-}
-
-/* Counts a block, or frees it and returns NULL if a limit refuses it. */
-static void *count_from(void *block, size_t size_bytes, const struct pfs_stack_from *from)
+void *pfs_count_from(void *block, size_t size_bytes, const struct pfs_stack_from *from)
 {
 	struct pfs_extent *extent = block != NULL ? pfs_tagged_extent(block) : NULL;
 	if (extent == NULL)
@@ -148,19 +134,17 @@ static void *count_from(void *block, size_t size_bytes, const struct pfs_stack_f
 	return block;
 }
 
-#define FROM_OF(caller) from_of(__builtin_frame_address(0), __builtin_return_address(0), caller)
-
 void *pfs_count_slow(void *block, size_t size_bytes, const void *caller)
 {
-	struct pfs_stack_from from = FROM_OF(caller);
-	return count_from(block, size_bytes, &from);
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
+	return pfs_count_from(block, size_bytes, &from);
 }
 
 void *pfs_count_new(void *block, size_t size_bytes, const void *caller, size_t align_bytes,
 		    pfs_front_fails *fails)
 {
-	struct pfs_stack_from from = FROM_OF(caller);
-	void *counted = count_from(block, size_bytes, &from);
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
+	void *counted = pfs_count_from(block, size_bytes, &from);
 	return pfs_likely(counted != NULL) ? counted : fails(align_bytes, size_bytes, caller);
 }
 
@@ -340,7 +324,7 @@ void *pfs_front_calloc(size_t number, size_t size_bytes, const void *caller)
  * call, so the stack begins here. */
 static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, const void *caller)
 {
-	struct pfs_stack_from from = FROM_OF(caller);
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
 		return pfs_no_memory(size_bytes);
@@ -353,7 +337,7 @@ static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, co
 		struct pfs_extent *extent = pfs_tagged_extent(moved);
 		uint64_t bytes = extent != NULL ? bytes_to_count(extent, size_bytes) : 0;
 		if (extent != NULL && !pfs_count_is_quick(moved, bytes, caller))
-			moved = count_from(moved, bytes, &from);
+			moved = pfs_count_from(moved, bytes, &from);
 	} else if (moved != NULL) {
 		pfs_counted_note_new(pfs_tagged_extent(moved));
 		pfs_counter_lose(size_bytes);
@@ -398,10 +382,10 @@ void *pfs_front_new_aligned(size_t align_bytes, size_t size_bytes, const void *c
 int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes,
 			     const void *caller)
 {
-	struct pfs_stack_from from = FROM_OF(caller);
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
 	int error = pfs_posix_memalign(block, align_bytes, size_bytes);
 	int errno_before = errno;
-	if (error != 0 || count_from(*block, size_bytes, &from) != NULL)
+	if (error != 0 || pfs_count_from(*block, size_bytes, &from) != NULL)
 		return error;
 	errno = errno_before;
 	*block = NULL;

@@ -6,6 +6,7 @@
 #include <pfslab/malloc.h>
 
 #include "counted.h"
+#include "from.h"
 #include "plain.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -41,10 +42,11 @@ PUBLIC void sdallocx(void *block, size_t size, int flags)
 	dallocx(block, flags);
 }
 
-PUBLIC void *rallocx(void *block, size_t size, int flags)
+/* Called by a tail call, so the stack begins here. */
+static __attribute__((noinline)) void *resize(void *block, size_t size, int flags,
+					      const void *caller)
 {
-	if (block == NULL)
-		return pfs_count_slow(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_counted_may_be(&lifted, size))
 		return NULL;
@@ -54,16 +56,25 @@ PUBLIC void *rallocx(void *block, size_t size, int flags)
 	if (moved == NULL)
 		pfs_own.freed = before;
 	if (pfs_counted_moved(&lifted, moved))
-		moved = pfs_count_slow(moved, size, PFS_CALLER);
+		moved = pfs_count_from(moved, size, &from);
 	else if (moved != NULL)
 		pfs_own.allocated += pfs_malloc_usable_size(moved);
 	pfs_counted_resized();
 	return moved;
 }
 
-/* Counts the new usable size, but at most size + extra. */
-PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
+PUBLIC void *rallocx(void *block, size_t size, int flags)
 {
+	if (block == NULL)
+		return pfs_count_slow(pfs_plain_mallocx(size, flags), size, PFS_CALLER);
+	return resize(block, size, flags, PFS_CALLER);
+}
+
+/* Counts the new usable size, but at most size + extra. Called by a tail call. */
+static __attribute__((noinline)) size_t resize_in_place(void *block, size_t size, size_t extra,
+							int flags, const void *caller)
+{
+	struct pfs_stack_from from = PFS_FROM_OF(caller);
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	size_t before = pfs_malloc_usable_size(block);
 	size_t most = extra < SIZE_MAX - size ? size + extra : SIZE_MAX;
@@ -80,8 +91,13 @@ PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
 		pfs_counted_put_back(&lifted);
 	} else {
 		pfs_counted_credit(&lifted);
-		(void)pfs_count_slow(block, after < most ? after : most, PFS_CALLER);
+		(void)pfs_count_from(block, after < most ? after : most, &from);
 	}
 	pfs_counted_resized();
 	return after;
+}
+
+PUBLIC size_t xallocx(void *block, size_t size, size_t extra, int flags)
+{
+	return resize_in_place(block, size, extra, flags, PFS_CALLER);
 }

@@ -99,6 +99,11 @@ def _timing_options(command_line):
     return " ".join(kept) if kept else ABSENT
 
 
+def revision(folder):
+    """That of the repository that a folder is in."""
+    return _say("git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=12")
+
+
 def describe(top, build_dir):
     """The facts that a reader needs to judge the numbers, and to repeat them."""
     boost = _read("/sys/devices/system/cpu/cpufreq/boost")
@@ -137,7 +142,7 @@ def describe(top, build_dir):
         "mitigations": vulnerable,
         "load_average": _read("/proc/loadavg"),
         "cpu_pressure_some_avg10": pressure(),
-        "revision": _say("git", "-C", top, "describe", "--always", "--dirty", "--abbrev=12"),
+        "revision": revision(top),
         "build": _build_facts(build_dir),
         "packages": _packages(),
     }

@@ -64,8 +64,16 @@ def answers(command):
 class Server:
     """A server: how it is started, asked, loaded, idled and stopped."""
 
+    NEEDS = ()  # (program, Debian's package of it)
+
     def __init__(self, folder, amount):
         self.folder, self.amount = folder, amount
+
+    @classmethod
+    def absent(cls):
+        """A line where a program is not installed."""
+        return next((f"{program} is not here; install {package}" for program, package in cls.NEEDS
+                     if not shutil.which(program)), None)
 
     def prepare(self):
         """Once, before all launches; a line where the server cannot be measured."""
@@ -101,6 +109,8 @@ class Redis(Server):
     """Commands on values of 200 bytes, then all is deleted. Debian's redis-tools has the server,
     too: redis-check-rdb is the same file, which looks at the name it is called by."""
 
+    NEEDS = tuple((program, "redis-tools") for program in ("redis-cli", "redis-benchmark",
+                                                           "redis-check-rdb"))
     ping, stop = ["ping"], ["shutdown", "nosave"]
     tests = "set,get,lpush,lpop,sadd,spop,hset,zadd,zpopmin"
 
@@ -112,10 +122,8 @@ class Redis(Server):
         return ["redis-cli", "-s", os.path.join(place, "socket")]
 
     def prepare(self):
-        programs = ("redis-cli", "redis-benchmark", "redis-check-rdb")
-        missing = [p for p in programs if not shutil.which(p)]
-        if missing:
-            return f"{missing[0]} is not here; install redis-tools"
+        if self.absent():
+            return self.absent()
         os.symlink(shutil.which("redis-check-rdb"), os.path.join(self.folder, "redis-server"))
         return None
 
@@ -129,15 +137,15 @@ class Mariadb(Server):
     """Inserts and queries of 8 clients. One that starts removes the temporary tables of all that
     have the same folder for them, so each has its own."""
 
+    NEEDS = (("mariadbd", "mariadb-server"), ("mariadb-install-db", "mariadb-server-core"),
+             ("mysqlslap", "mariadb-client"))
     ping, stop = ["ping"], ["shutdown"]
     flags = ["--no-defaults", "--skip-networking", "--innodb-log-file-size=8M",
              "--innodb-buffer-pool-size=32M"]
 
     def prepare(self):
-        for program, package in (("mariadb-install-db", "mariadb-server-core"),
-                                 ("mysqlslap", "mariadb-client")):
-            if not shutil.which(program):
-                return f"{program} is not here; install {package}"
+        if self.absent():
+            return self.absent()
         try:
             call(["mariadb-install-db", *self.flags, f"--datadir={self.folder}/mariadb-data",
                   f"--user={user()}", "--auth-root-authentication-method=normal",

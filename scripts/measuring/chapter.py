@@ -121,6 +121,7 @@ def report_missing(name, document):
 
 def command(name, arguments, measure_suite, results, *more):
     """Measure, write, print; the exit status. results: the module that reads the document."""
+    begin = time.monotonic()
     folder = arguments.out or launching.default_folder()
     launching.must_be_writable(folder)
     signal.signal(signal.SIGTERM, launching.interrupt)
@@ -130,5 +131,6 @@ def command(name, arguments, measure_suite, results, *more):
                              arguments.only, *more)
     failed = report_missing(name, document)
     print(results.text(results.Suite(document)))
-    print(json.dumps({"results": os.path.join(folder, results.Suite.FILE)}))
+    print(json.dumps({"results": os.path.join(folder, results.Suite.FILE),
+                      "seconds": round(time.monotonic() - begin, 1)}))
     return 1 if failed else 0

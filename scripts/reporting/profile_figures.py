@@ -3,20 +3,14 @@ program that only allocates, by the interval of sampling, and how far estimates 
 number of samples, beside the theory. See profile_results.py.
 """
 
+from common import amounts
 from common.stats import median
-from measuring.profile_cases import ORDINARY, SWEEP
+from measuring.profile_cases import NONE, ORDINARY, SWEEP
 from reporting import charts, figure_parts as parts
-from reporting.profile_results import ALLOWED_PERCENT
+from reporting.profile_results import ALLOWED_PERCENT, interval_text
 
-COLOURS = {"loop-kept": 4, "loop-omitted": 2, "loop-new": 3}
 LIMIT = 7
-KIB = 1024
 LEAST = 0.1  # percent: less is not drawn
-
-
-def interval_text(size):
-    """4 KiB, 2 MiB; size in bytes."""
-    return f"{size / KIB:g} KiB" if size < KIB * KIB else f"{size / KIB / KIB:g} MiB"
 
 
 def above_zero(point):
@@ -29,29 +23,29 @@ def above_zero(point):
 def cost(results):
     """Lines of what is added to a pair, over the mean bytes between samples."""
     suite = results.profile
-    cases = [c for c in suite.of_group("loop") if suite.more(c, ORDINARY, "off")] if suite else []
+    cases = [c for c in suite.of_group("loop") if suite.more(c, ORDINARY, NONE)] if suite else []
     if not cases:
         return None
-    sizes, series, told = [2 ** int(way) for way in SWEEP[1:]], [], []
-    for case in cases:
-        says = suite.cases[case]["says"].removeprefix("allocation alone, ")
-        points = [above_zero(parts.point(2 ** int(way), found,
-                                         f"{says}, {interval_text(2 ** int(way))}"))
-                  for way in SWEEP[1:] if (found := suite.more(case, way, "off"))
+    sizes, series, told = [2 ** int(way) for way in SWEEP], [], []
+    for position, case in enumerate(cases):
+        says = suite.cases[case]["says"]
+        points = [above_zero(parts.point(2 ** int(way), found, f"{says}, {interval_text(way)}"))
+                  for way in SWEEP if (found := suite.more(case, way, NONE))
                   and median(found) >= LEAST]
-        series.append({"name": says, "index": COLOURS.get(case, 0), "points": points})
-        told.append(f"{median(suite.more(case, ORDINARY, 'off')):+.1f} %")
+        series.append({"name": says, "index": position, "points": points})
+        told.append(median(suite.more(case, ORDINARY, NONE)))
     most = ALLOWED_PERCENT["loop"]
     series.append({"name": f"{most:g} % allowed at 512 KiB", "index": LIMIT,
                    "points": [(size, most, None, None, f"{most:g} %", []) for size in sizes]})
-    counts = [len(suite.more(case, ORDINARY, "off")) for case in cases]
-    title = (f"A program that only allocates, a sample each 512 KiB: {parts.listed(told)} CPU time "
-             "a pair")
+    counts = [len(suite.more(case, ORDINARY, NONE)) for case in cases]
+    title = (f"A program that only allocates, a sample each 512 KiB: {min(told):+.1f} to "
+             f"{max(told):+.1f} % of CPU time")
     return parts.drawn("accounts-profile-cost", charts.line_chart, title, {
         "subtitle": "blocks of 16 to 512 bytes, stacks of "
-        f"{suite.cases[cases[0]]['depth']:g} frames; against the same process with the profile "
-        "switched off", "x_name": "mean bytes between two samples (logarithmic)", "xs": sizes,
-        "x_log": True, "x_ticks": sizes[::3] + sizes[-1:], "x_form": interval_text,
+        f"{suite.cases[cases[0]]['depth']:g} frames; against a process that counts "
+        "without a profile", "x_name": "mean bytes between two samples (logarithmic)", "xs": sizes,
+        "x_log": True, "x_ticks": sizes[:4] + sizes[-1:],
+        "x_form": amounts.bytes_text,
         "y_name": "% of CPU time that is added (logarithmic)", "y_log": True,
         "zero": False, "series": series,
         "note": f"{suite.document['kind']} suite, release build; medians of "

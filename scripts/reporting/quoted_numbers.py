@@ -2,10 +2,13 @@
 what each {} in it is, as quotes.py computes it.
 """
 
+from measuring import profile_cases
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
 SERVER = "results/2026-11-24-mariadb-2cpu"
+COST = "results/2026-11-25-cost-2cpu"
+PROFILE, ACCOUNTS = "explanation/profile.md", "explanation/accounts.md"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
@@ -139,7 +142,51 @@ _SERVER = (
       for word in ("", " low", " high")]),
 )
 
+
+
+def _more(*rest):
+    """The three numbers of a difference and its interval."""
+    return [" ".join(("profile more", *rest, *end)) for end in ((), ("low",), ("high",))]
+
+
+_LOOPS = [case for case in profile_cases.CASES if case.group == "loop"]
+_RUN = [case for case in profile_cases.CASES if case.group in ("loop", "program", "server")]
+_UNITS = {"loop": ("ns", "ns"), "program": ("ms", "ms"), "server": ("us", "µs")}
+_INTERVAL = "{} ({} to {})"
+_BEFORE = (("none", "before-none"), ("19", "before-19"), ("before-19", "before-none"),
+           ("19", "none"))
+
+_COSTS = (
+    ("{} rounds of the loops, {} of the programs and {} of the servers",
+     [f"profile rounds {case}" for case in ("loop-malloc-kept", "python3", "redis")]),
+    *((f"{{}} {called}, the median is at most {most} % in {{}}, and the whole interval in {{}}",
+       [f"profile cases {groups}", f"profile below {groups} {most}",
+        f"profile below {groups} {most} high"])
+      for called, groups, most in (("loops", "loop", 2),
+                                   ("programs and servers", "program,server", 1))),
+    ("| CPU time | allocator alone | profile, 512 KiB: + % | 1 MiB: + % | 2 MiB: + % |", []),
+    *((f"| {case.says} | {{}} {called} | " + " | ".join([_INTERVAL] * 3) + " |",
+       [f"profile {unit} {case.name} malloc",
+        *(one for way in ("19", "20", "21") for one in _more(case.name, way, "none"))])
+      for case in _RUN for unit, called in [_UNITS[case.group]]),
+    ("| one sample per | 1 KiB: + % | 8 KiB: + % | 64 KiB: + % | a sample at 1 KiB |", []),
+    *((f"| {case.says} | " + " | ".join([_INTERVAL] * 3) + " | {} ns ({} to {}) |",
+       [*(one for way in ("10", "13", "16") for one in _more(case.name, way, "none")),
+        *(f"profile sample {case.name}{end}" for end in ("", " low", " high"))])
+      for case in _LOOPS),
+    *((f"| {case.says} | " + " | ".join([_INTERVAL] * 4) + " |",
+       [one for pair in _BEFORE for one in _more(case.name, *pair)]) for case in _RUN),
+)
+_WALKED = tuple((f"| {case.says} | {{}} | {{}} % |",
+                 [f"profile taken {case.name}", f"profile walked {case.name}"])
+                for case in profile_cases.CASES if case.group not in ("loop", "errors"))
+_COUNTED = tuple((f"| {case.says} | {{}} {called} | {_INTERVAL} |",
+                  [f"profile {unit} {case.name} malloc", *_more(case.name, "none", "malloc")])
+                 for case in _RUN for unit, called in [_UNITS[case.group]])
+
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
           + [Quote(README, EPYC, *row) for row in _README]
+          + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED)]
+          + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
           + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER])

@@ -12,7 +12,7 @@ import re
 from collections import namedtuple
 
 from common import documents, stats
-from reporting import choice, results, server_quotes, summary
+from reporting import choice, profile_quotes, results, server_quotes, summary
 
 # expressions: what the {} of a phrase are, in the words of Of._computed().
 Quote = namedtuple("Quote", "document result phrase expressions")
@@ -70,10 +70,13 @@ class Of:
         CASE (a ratio within rounds and its interval), lowest|highest POLICY WORKLOAD (M/s, over
         all fills but 0), METRIC CASE, returned POLICY (% of the tide), peak POLICY (of the tide, /
         ideal), counted METRIC POLICY (the most of any launch), cases POLICY (counted ones), wins
-        POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py)."""
+        POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py),
+        profile ... (profile_quotes.py)."""
         word, _, rest = expression.partition(" ")
         if word == "server":
             return server_quotes.quoted(self.found.server, rest)
+        if word == "profile":
+            return profile_quotes.quoted(self.found.profile, rest)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
             return stats.median(ratios) if word == "times" else \
@@ -124,13 +127,14 @@ def written(text):
 def pattern(phrase):
     """What finds a phrase whatever its lines, its numbers as groups."""
     parts = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in phrase.split("{}")]
-    return re.compile(f"({NUMBER})".join(parts))
+    return re.compile(f"([+-]?{NUMBER})".join(parts))
 
 
 def as_written(text, value):
-    """The value with as many digits behind the point as the text has."""
-    return f"{value:,.{len(text.partition('.')[2])}f}" if "," in text else \
-        f"{value:.{len(text.partition('.')[2])}f}"
+    """The value with as many digits behind the point as the text has, and a sign where that has
+    one."""
+    sign, comma = "+" if text[0] in "+-" else "", "," if "," in text else ""
+    return f"{value:{sign}{comma}.{len(text.partition('.')[2])}f}"
 
 
 def blank(text):
@@ -138,13 +142,14 @@ def blank(text):
     return re.sub(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", lambda m: " " * len(m.group(0)), text)
 
 
-def _check_quote(region, quote, of, edits):
+def _check_quote(regions, quote, of, edits):
     """[fault]; edits gets (begin, end, new text) of numbers that do not hold. Marks what the
-    phrase covers."""
-    places = list(pattern(quote.phrase).finditer(region["text"]))
-    if len(places) != 1:
-        return [f"stands {len(places)} times, not once: {quote.phrase}"]
-    place, faults = places[0], []
+    phrase covers. regions: those of its result, of which one has the phrase."""
+    found = [(region, place) for region in regions
+             for place in pattern(quote.phrase).finditer(region["text"])]
+    if len(found) != 1:
+        return [f"stands {len(found)} times, not once: {quote.phrase}"]
+    (region, place), faults = found[0], []
     region["covered"].append(place.span())
     for k, expression in enumerate(quote.expressions, 1):
         text, value = place.group(k), of.value(expression)
@@ -152,7 +157,8 @@ def _check_quote(region, quote, of, edits):
         if abs(said - value) > near * 1.0001:
             faults.append(f"{text} is now {as_written(text, value)} ({expression}): "
                           f"{' '.join(place.group(0).split())}")
-            edits.append((*place.span(k), as_written(text, value)))
+            begin, end = (region["at"] + at for at in place.span(k))
+            edits.append((begin, end, as_written(text, value)))
     return faults
 
 
@@ -169,21 +175,19 @@ def outside(document):
 def check(document, name, quotes, loaded):
     """([fault], the document with the numbers of now) of a document's text; loaded(result) gives
     an Of."""
-    faults, edits, used = [], [], []
-    for found in REGION.finditer(document):
-        region = {"text": found.group(2), "covered": []}
-        local = []
-        for quote in quotes:
-            if quote.document == name and quote.result == found.group(1):
-                used.append(quote)
-                faults += _check_quote(region, quote, loaded(quote.result), local)
-        edits += [(found.start(2) + a, found.start(2) + b, text) for a, b, text in local]
+    faults, edits = [], []
+    regions = [{"result": found.group(1), "text": found.group(2), "at": found.start(2),
+                "covered": []} for found in REGION.finditer(document)]
+    for quote in quotes:
+        if quote.document == name:
+            mine = [region for region in regions if region["result"] == quote.result]
+            faults += _check_quote(mine, quote, loaded(quote.result), edits) if mine else \
+                [f"no region <!-- measured: {quote.result} --> for: {quote.phrase}"]
+    for region in regions:
         for number in re.finditer(rf"(?<![\w.]){NUMBER}", blank(region["text"])):
             if not any(a <= number.start() < b for a, b in region["covered"]):
-                line = document.count("\n", 0, found.start(2) + number.start()) + 1
+                line = document.count("\n", 0, region["at"] + number.start()) + 1
                 faults.append(f"line {line}: {number.group(0)} is of no quote in quotes.py")
-    faults += [f"no region <!-- measured: {q.result} --> for: {q.phrase}" for q in quotes
-               if q.document == name and q not in used]
     for begin, end, text in sorted(edits, reverse=True):
         document = document[:begin] + text + document[end:]
     return faults, document

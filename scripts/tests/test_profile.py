@@ -21,17 +21,62 @@ def verdicts(change=None):
 
 class Plan(unittest.TestCase):
     def test_each_way_in_each_round_and_errors_once(self):
-        launches = profile_cost.plan_of(profile_cases.CASES, 4, 1)
-        self.assertEqual(len(launches), 5 * 4 * 3 + 1)
-        self.assertEqual([l["number"] for l in launches], list(range(1, 62)))
-        self.assertNotEqual([l["case"] for l in launches[:16]],
-                            [l["case"] for l in launches[16:32]])
+        rounds = {"loop": 4, "program": 3, "server": 2}
+        launches = profile_cost.plan_of(profile_cases.CASES, rounds, 1)
+        # 6 loops 8 ways, 5 programs and 2 servers 5 ways; walked: these and two; errors
+        self.assertEqual(len(launches), 6 * 8 * 4 + 5 * 5 * 3 + 2 * 5 * 2 + 13 + 2 + 1)
+        self.assertEqual([l["number"] for l in launches], list(range(1, len(launches) + 1)))
+        turns = [[l["case"] for l in launches if l["round"] == number and l["way"] == "none"]
+                 for number in (1, 2)]
+        self.assertNotEqual(*([case for case in turn if case.startswith("loop")]
+                              for turn in turns))
+
+    def test_a_pair_is_shuffled_and_in_one_place(self):
+        launches = profile_cost.plan_of(profile_cases.CASES, {"loop": 20}, 1, True)
+        mine = [k for k, l in enumerate(launches) if l["case"] == "loop-new-kept"
+                and l["way"] != "walked"]
+        first = set()
+        for begin in range(0, len(mine), 10):
+            turn = mine[begin:begin + 10]
+            self.assertEqual(turn, list(range(turn[0], turn[0] + 10)))
+            ways = [launches[k]["way"] for k in turn]
+            first.add(ways.index("none") < ways.index("19"))
+            self.assertIn("before-none", ways)
+        self.assertEqual(first, {True, False})
+
+
+class Run(fixture.Case):
+    def test_cpu_time_is_that_of_the_whole_tree(self):
+        burn = "t=0; while [ $t -lt 60000 ]; do t=$((t+1)); done"
+        alone, said, _ = profile_cases.run(["sh", "-c", f"{burn}; echo said"], dict(os.environ))
+        tree, _, _ = profile_cases.run(["sh", "-c", f"sh -c '{burn}'; sh -c '{burn}'; :"],
+                                       dict(os.environ))
+        self.assertEqual(said, "said\n")
+        self.assertGreater(alone, 1e6)
+        self.assertGreater(tree, 1.3 * alone)
+
+    def test_what_fails_says_why(self):
+        with self.assertRaisesRegex(ValueError, "^exit 3: no room$"):
+            profile_cases.run(["sh", "-c", "echo no room >&2; exit 3"], dict(os.environ))
+
+    def test_what_is_not_installed_names_the_package(self):
+        before = os.environ["PATH"]
+        os.environ["PATH"] = self.folder
+        try:
+            said = {case.name: profile_cases.absent(case) for case in profile_cases.CASES}
+        finally:
+            os.environ["PATH"] = before
+        self.assertEqual(said["mariadb"], "mariadbd is not here; install mariadb-server")
+        self.assertEqual(said["sqlite3"], "sqlite3 is not here; install sqlite3")
+        self.assertEqual(said["node"], "node is not here; install nodejs")
+        self.assertEqual((said["loop-new-kept"], said["c++"], said["errors"]), (None,) * 3)
 
 
 class Bars(unittest.TestCase):
     def test_all_are_met_by_what_was_invented(self):
         found = verdicts()
-        self.assertEqual(len(found), 9)
+        # cost of 13, samples of 6 loops, walked 15, errors
+        self.assertEqual(len(found), 13 + 6 + 15 + 1)
         self.assertEqual(set(found.values()), {judge.MET})
 
     def missed(self, change):
@@ -39,7 +84,7 @@ class Bars(unittest.TestCase):
 
     def test_a_dear_sample_misses_its_bar(self):
         def dear(launch):
-            if launch["case"] == "loop-kept" and launch["way"] == "switched":
+            if launch["case"] == "loop-malloc-kept" and launch["way"] == "10":
                 launch["values"]["10"]["cpu_ns"] += 200
         missed = self.missed(dear)
         self.assertEqual(len(missed), 1)
@@ -47,11 +92,26 @@ class Bars(unittest.TestCase):
 
     def test_a_slower_server_misses_its_bar(self):
         def slow(launch):
-            if launch["case"] == "redis" and launch["way"] == "switched":
+            if launch["case"] == "redis" and launch["way"] == "19":
                 launch["values"]["19"]["cpu_ns"] *= 1.02
         missed = self.missed(slow)
         self.assertEqual(len(missed), 1)
-        self.assertIn("redis-benchmark", missed[0])
+        self.assertIn("redis-server", missed[0])
+
+    def test_unwound_stacks_miss_their_bar(self):
+        def unwound(launch):
+            if launch["case"] == "perl" and launch["way"] == "walked":
+                launch["values"]["walked"]["percent"] = 94.9
+        missed = self.missed(unwound)
+        self.assertEqual(missed, ["perl: at least 95 % of stacks are walked"])
+
+    def test_before_and_after(self):
+        head, rows = profile_results.before_rows(profile_results.Suite(document()))
+        self.assertIn("0123456789ab", head[0])
+        redis = next(row for row in rows if row[0] == "redis-server")
+        # 1/0.99; 1.005/(0.99 1.01); twice half a percent; half a percent
+        self.assertEqual([cell.split("\u00a0")[0] for cell in redis[1:]],
+                         ["+1.01", "+0.51", "+1.00", "+0.50"])
 
     def test_an_error_beyond_the_theory_is_not_right(self):
         def off(launch):
@@ -83,7 +143,7 @@ class Files(fixture.Case):
             self.assertIn(f'<figure id="{name}"', page)
         titles = {name: make(results.load([out])).title
                   for name, make in profile_figures.FIGURES.items()}
-        self.assertIn("+1.5 %, +1.8 % and +1.6 %", titles["accounts-profile-cost"])
+        self.assertIn("+1.5 to +1.8 % of CPU time", titles["accounts-profile-cost"])
         self.assertIn("off by 10.2 %, and the theory says 10.0 %",
                       titles["accounts-profile-error"])
 

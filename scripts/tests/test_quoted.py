@@ -63,6 +63,35 @@ class Measured(fixture.Case):
                         self.assertEqual(written, document)
             self.assertGreater(planted, 5 if name == "README.md" else 100)
 
+    def test_costs_are_checked_in_every_region_and_with_their_sign(self):
+        for name, least in (("profile.md", 20), ("accounts.md", 4)):
+            document = Path(os.path.join(TOP, "docs", "explanation", name)).read_text("utf-8")
+            key, planted = f"explanation/{name}", 0
+            numbers = [region.start(2) + number.start()
+                       for region in quotes.REGION.finditer(document)
+                       for number in re.finditer(r"(?<![\w.])[1-9]", quotes.blank(region.group(2)))]
+            for at in numbers[::12]:
+                wrong = document[:at] + str(9 - int(document[at])) + document[at + 1:]
+                self.assertNotEqual(self.faults(wrong, key)[0], [], document[at - 40:at + 40])
+                planted += 1
+            self.assertGreater(planted, least)
+            at = document.index("| +", document.index("| CPU time |")) + 2
+            faults, written = self.faults(document[:at] + "-" + document[at + 1:], key)
+            self.assertRegex(faults[0], r"^-[\d.]+ is now \+")
+            self.assertEqual(written, document)
+
+    def test_a_phrase_that_stands_twice_is_found(self):
+        quote = quotes.Quote("x.md", "results/y", "of {} rounds", ["rounds"])
+        of = type("Known", (), {"value": staticmethod(lambda expression: 7)})
+        region = "<!-- measured: results/y -->\n{}\n<!-- end -->\n"
+        for texts, wanted in ((("of 7 rounds", "nothing"), []), (("nothing",) * 2, ["0 times"]),
+                              (("of 7 rounds",) * 2, ["2 times", "7 is of no", "7 is of no"])):
+            faults, _ = quotes.check("".join(map(region.format, texts)), "x.md", [quote],
+                                     lambda result: of)
+            self.assertEqual(len(faults), len(wanted), faults)
+            for fault, word in zip(faults, wanted):
+                self.assertIn(word, fault)
+
     def test_a_number_that_nobody_computes_is_found(self):
         document = self.documents["docs/how-to/choosing.md"]
         inside = document.replace("It is nearly flat.", "It is nearly 17.")

@@ -1,22 +1,18 @@
 /*
- * loop.c - a program that only allocates and frees, one slice each time that it is told to.
- * scripts/profile_cost.py preloads the library and switches the profile between slices, so that
- * slices of one process are compared.
+ * loop.c - a program that only allocates and frees, or resizes. scripts/profile_cost.py preloads a
+ * library, and takes the CPU time of the whole process.
  *
- * usage: pfs-profile-loop DEPTH PAIRS
+ * usage: pfs-profile-loop-NAME DEPTH PAIRS
  * At a depth of DEPTH functions, blocks of 16 to 512 bytes are replaced at random in a table of
- * 512, PAIRS times for each line of standard input. Each prints a line of JSON: {"cpu_ns", "ns": of
- * the slice, in CPU time and by the clock, "bytes": allocated}. Built with frame pointers and
- * without; and without them by C++'s operator new. Exit 2: bad usage.
+ * 512, PAIRS times. Prints {"bytes": allocated}. Built with frame pointers and without, each by
+ * malloc, by C++'s operator new, and by realloc, which resizes the block of the table instead.
+ * Exit 2: bad usage.
  */
-#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/json.h"
-#include "base/now.h"
 
 #define BLOCKS 512u
 #define DEPTH_MAX 60u
@@ -28,6 +24,16 @@ void block_free(void *block) __asm__("_ZdlPv");
 #define block_new malloc
 #define block_free free
 #endif
+
+static void *renewed(void *block, size_t size_bytes)
+{
+#ifdef LOOP_REALLOC
+	return realloc(block, size_bytes);
+#else
+	block_free(block);
+	return block_new(size_bytes);
+#endif
+}
 
 static void *blocks[BLOCKS];
 static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
@@ -53,8 +59,7 @@ uint64_t work(unsigned depth, uint64_t pairs)
 	for (uint64_t i = 0; i < pairs; i++) {
 		uint64_t random = draw();
 		size_t size = 16 + random % 497, at = (random >> 32) % BLOCKS;
-		block_free(blocks[at]);
-		blocks[at] = block_new(size);
+		blocks[at] = renewed(blocks[at], size);
 		if (blocks[at] == NULL)
 			abort();
 		bytes += size;
@@ -73,21 +78,9 @@ int main(int argc, char **argv)
 			      DEPTH_MAX);
 		return 2;
 	}
-	for (int c = getchar(); c != EOF; c = getchar()) {
-		if (c != '\n')
-			continue;
-		uint64_t ns = pfs_now_ns(CLOCK_MONOTONIC),
-			 cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID);
-		uint64_t bytes = work((unsigned)depth, pairs);
-		cpu_ns = pfs_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-		ns = pfs_now_ns(CLOCK_MONOTONIC) - ns;
-		struct pfs_json json = { .out = stdout };
-		pfs_json_object(&json, NULL);
-		pfs_json_count(&json, "cpu_ns", cpu_ns);
-		pfs_json_count(&json, "ns", ns);
-		pfs_json_count(&json, "bytes", bytes);
-		pfs_json_end(&json);
-		(void)fflush(stdout);
-	}
+	struct pfs_json json = { .out = stdout };
+	pfs_json_object(&json, NULL);
+	pfs_json_count(&json, "bytes", work((unsigned)depth, pairs));
+	pfs_json_end(&json);
 	return 0;
 }

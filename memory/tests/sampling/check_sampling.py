@@ -333,7 +333,8 @@ def share(place):
     walked = share_of(profile)
     expect(walked >= 0.95, f"{walked:.1%} of the stacks were walked")
     firsts = {names[0] for names in profile.named()}
-    for name in ("by_new", "by_array", "by_aligned", "by_nothrow", "by_realloc", "by_memalign"):
+    for name in ("by_new", "by_array", "by_aligned", "by_nothrow", "by_realloc", "by_memalign",
+                 "by_mallocx", "by_rallocx", "by_xallocx"):
         expect(name in firsts, f"no stack that begins in {name}")
         unwound = sum(context["unwound"] for context in profile.contexts
                       if profile.names(context["stack"])[0] == name)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #define ROUNDS 1000
+#define LARGE 100000 /* only such blocks can be resized in place */
 #define STAY(block) __asm__ volatile("" : : "r"(block) : "memory")
 #define BY(name, allocate, release)                    \
 	__attribute__((noinline)) void name(int depth) \
@@ -30,6 +31,13 @@
 		STAY(&depth);                          \
 	}
 
+/* The library that is preloaded has these. */
+extern "C" {
+__attribute__((weak)) void *mallocx(size_t size, int flags);
+__attribute__((weak)) void *rallocx(void *block, size_t size, int flags);
+__attribute__((weak)) size_t xallocx(void *block, size_t size, size_t extra, int flags);
+}
+
 static void *aligned_by_posix()
 {
 	void *block;
@@ -43,6 +51,9 @@ BY(by_aligned, ::operator new(300, std::align_val_t(64)),
 BY(by_nothrow, ::operator new(300, std::nothrow), ::operator delete(block))
 BY(by_realloc, std::realloc(std::realloc(nullptr, 100), 300), std::free(block))
 BY(by_memalign, aligned_by_posix(), std::free(block))
+BY(by_mallocx, mallocx(300, 0), std::free(block))
+BY(by_rallocx, rallocx(rallocx(nullptr, 100, 0), 300, 0), std::free(block))
+BY(by_xallocx, std::malloc(LARGE), (void)xallocx(block, LARGE / 2, 0, 0); std::free(block))
 
 __attribute__((noinline)) static size_t by_containers()
 {
@@ -55,8 +66,8 @@ __attribute__((noinline)) static size_t by_containers()
 
 int main()
 {
-	static by *const calls[] = { by_new,     by_array,   by_aligned,
-				     by_nothrow, by_realloc, by_memalign };
+	static by *const calls[] = { by_new,      by_array,   by_aligned, by_nothrow, by_realloc,
+				     by_memalign, by_mallocx, by_rallocx, by_xallocx };
 	size_t size = 0;
 	for (int i = 0; i < ROUNDS; i++)
 		for (by *call : calls)

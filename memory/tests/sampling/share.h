@@ -12,6 +12,9 @@ void by_aligned(int depth);
 void by_nothrow(int depth);
 void by_realloc(int depth);
 void by_memalign(int depth);
+void by_mallocx(int depth);
+void by_rallocx(int depth);
+void by_xallocx(int depth);
 
 /* With a frame pointer: calls it. */
 void up(by *call, int depth);
