@@ -240,7 +240,8 @@ class Chapter(fixture.Case):
         chapter = page[page.index('<section class="page"><h2 id="allocator">'):]
         chapter = chapter[:chapter.index("</section>")]
         for word in ("allocator-mean", "allocator-idle", "allocator-tails", "allocator-cpu",
-                     "allocator-peak", "at most 45 instructions", "install &lt;nodejs&gt;", "46.0 (0.050)"):
+                     "allocator-peak", "at most 45 instructions", "install &lt;nodejs&gt;",
+                     "46.0 (0.050)"):
             self.assertIn(word, chapter)
         self.assertRegex(page, '<a href="#allocator">The allocator: [0-9]+ ')
 
