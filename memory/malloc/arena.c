@@ -10,6 +10,7 @@
 #include "containers/compiler.h"
 
 #define CPUS_PER_ARENA 8u
+#define CPUS_MOST 8192u /* of a kernel; it refuses a mask that is too short for its own */
 /* the kernel accepts no smaller mask; nodes from 64 on are treated as the first */
 #define NODES_MOST 1024u
 
@@ -51,10 +52,10 @@ static void arena_init(struct pfs_arena *self, uint32_t number)
 /* CPUs that this process may use. */
 static uint32_t cpu_count(void)
 {
-	cpu_set_t cpus;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+	cpu_set_t cpus[CPUS_MOST / CPU_SETSIZE];
+	if (sched_getaffinity(0, sizeof(cpus), cpus) != 0)
 		return 1;
-	return (uint32_t)CPU_COUNT(&cpus);
+	return (uint32_t)CPU_COUNT_S(sizeof(cpus), cpus);
 }
 
 /* A bit for each NUMA node on which this process may allocate memory. */

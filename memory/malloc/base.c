@@ -6,7 +6,9 @@
 #include "classes.h"
 #include "system.h"
 
-#define CHUNK_BYTES ((size_t)256 << 10)
+#define CHUNK_LEAST_BYTES ((size_t)256 << 10)
+#define CHUNK_MOST_BYTES ((size_t)4 << 20)
+#define CHUNK_SHARE 4u /* of the metadata so far: each chunk adds two guards to the map */
 
 /* The first chunk. layout.ld places it behind the small variables, so that a program that allocates
  * little has both on the same pages. */
@@ -30,6 +32,14 @@ static void use_chunk(char *chunk, size_t bytes)
 	mapped_bytes += bytes;
 }
 
+static size_t usual_bytes(void)
+{
+	size_t bytes = mapped_bytes / CHUNK_SHARE & ~(CHUNK_LEAST_BYTES - 1);
+	if (bytes < CHUNK_LEAST_BYTES)
+		return CHUNK_LEAST_BYTES;
+	return bytes < CHUNK_MOST_BYTES ? bytes : CHUNK_MOST_BYTES;
+}
+
 /* The rest of the previous chunk is lost: less than one piece. */
 static bool new_chunk(size_t size_bytes)
 {
@@ -38,12 +48,13 @@ static bool new_chunk(size_t size_bytes)
 		return true;
 	}
 	size_t least = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
-	size_t bytes = least > CHUNK_BYTES / 4 ? least : CHUNK_BYTES;
-	char *chunk = pfs_system_map(bytes);
+	size_t bytes = usual_bytes();
+	bytes = least > bytes / 4 ? least : bytes;
+	char *chunk = pfs_system_map_apart(bytes);
 	/* memory is nearly exhausted: take only what is needed */
 	if (chunk == NULL && bytes != least) {
 		bytes = least;
-		chunk = pfs_system_map(bytes);
+		chunk = pfs_system_map_apart(bytes);
 	}
 	if (chunk == NULL)
 		return false;

@@ -28,7 +28,7 @@ static void *take_direct(struct pfs_cache *cache, uint32_t class)
 	struct pfs_arena *arena = pfs_cache_arena();
 	if (pfs_bin_take(&arena->bins[class], &block, 1) == 0)
 		return NULL;
-	pfs_bump_owned(&cache->direct_mallocs, 1);
+	pfs_cache_bump(cache, &cache->direct_mallocs, 1);
 	pfs_cache_note_new(cache, pfs_classes[class].size_bytes);
 	return block;
 }
@@ -41,7 +41,7 @@ void *pfs_cache_take_one(uint32_t class)
 static void give_direct(struct pfs_cache *cache, void *block, uint32_t class, const char *call)
 {
 	pfs_blocks_give(&block, 1, call);
-	pfs_bump_owned(&cache->direct_frees, 1);
+	pfs_cache_bump(cache, &cache->direct_frees, 1);
 	pfs_cache_note_freed(cache, pfs_classes[class].size_bytes);
 }
 

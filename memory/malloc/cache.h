@@ -250,15 +250,24 @@ bool pfs_cache_enable(bool enabled);
 /* The calling thread's cache, created if possible. */
 struct pfs_cache *pfs_cache_attached(void);
 
+/* Add to a counter of the calling thread's cache. Threads without one of their own share theirs. */
+static inline void pfs_cache_bump(struct pfs_cache *self, _Atomic(uint64_t) *counter, uint64_t by)
+{
+	if (pfs_likely(self->arena != NULL))
+		pfs_bump_owned(counter, by);
+	else
+		(void)pfs_fetch_add_relaxed(counter, by); /* relaxed: a count */
+}
+
 /* Note bytes that the calling thread allocated or freed without its rings. */
 static inline void pfs_cache_note_new(struct pfs_cache *self, uint64_t bytes)
 {
-	pfs_bump_owned(&self->past_bytes, bytes);
+	pfs_cache_bump(self, &self->past_bytes, bytes);
 }
 
 static inline void pfs_cache_note_freed(struct pfs_cache *self, uint64_t bytes)
 {
-	pfs_bump_owned(&self->past_freed_bytes, bytes);
+	pfs_cache_bump(self, &self->past_freed_bytes, bytes);
 }
 
 /* Bytes that the calling thread has allocated and freed since its start, rounded up to size

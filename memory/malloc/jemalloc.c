@@ -90,7 +90,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	pfs_tick_after_malloc(&cache->slow_calls);
 	if (got == 0)
 		return pfs_no_memory(bytes);
-	pfs_bump_owned(&cache->direct_mallocs, 1);
+	pfs_cache_bump(cache, &cache->direct_mallocs, 1);
 	pfs_cache_note_new(cache, bytes);
 	return pfs_block_fill(block);
 }
@@ -179,7 +179,7 @@ static void free_otherwise(const struct wish *wish, void *block)
 		pfs_explicit_leave(own);
 	} else {
 		pfs_blocks_give(&block, 1, call);
-		pfs_bump_owned(&own->direct_frees, 1);
+		pfs_cache_bump(own, &own->direct_frees, 1);
 	}
 }
 

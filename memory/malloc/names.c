@@ -79,11 +79,13 @@ PUBLIC void *aligned_alloc(size_t alignment, size_t size)
 	return NULL;
 }
 
-/* Any alignment is rounded up to a power of two; too large a one is ENOMEM, as in glibc. */
+/* Any alignment is rounded up to a power of two; EINVAL where there is none, as in glibc. */
 PUBLIC void *memalign(size_t alignment, size_t size)
 {
-	if (alignment > PFS_SIZE_MAX / 2 + 1)
-		return pfs_no_memory(size);
+	if (alignment > SIZE_MAX / 2 + 1) {
+		errno = EINVAL;
+		return NULL;
+	}
 	size_t power = sizeof(void *);
 	while (power < alignment)
 		power *= 2;
@@ -149,7 +151,7 @@ PUBLIC struct mallinfo2 mallinfo2(void)
 	struct pfs_malloc_counts counts;
 	pfs_malloc_count(&counts);
 	return (struct mallinfo2){
-		.arena = counts.mapped - counts.retained,
+		.arena = counts.mapped - counts.retained - counts.large,
 		.ordblks = counts.slabs,
 		.hblks = counts.large != 0,
 		.hblkhd = counts.large,
@@ -204,3 +206,19 @@ PUBLIC int malloc_info(int options, FILE *stream)
 			   (unsigned long long)counts.mapped, (unsigned long long)counts.retained);
 	return done < 0 ? -1 : 0;
 }
+
+/* ---- names by which programs call glibc's functions past a library in front of them ---- */
+
+#define SAME(name, as) __asm__(".globl " #name "\n.set " #name ", " #as)
+SAME(__libc_malloc, malloc);
+SAME(__libc_free, free);
+SAME(__libc_cfree, cfree);
+SAME(__libc_calloc, calloc);
+SAME(__libc_realloc, realloc);
+SAME(__libc_reallocarray, reallocarray);
+SAME(__libc_memalign, memalign);
+SAME(__libc_valloc, valloc);
+SAME(__libc_pvalloc, pvalloc);
+SAME(__libc_mallopt, mallopt);
+SAME(__libc_mallinfo, mallinfo);
+SAME(__posix_memalign, posix_memalign);

@@ -1,22 +1,22 @@
 /*
- * operators.c - C++'s operator new and delete in every form, under their Itanium ABI names, so that
- * a C program with this library preloaded does not load a C++ library.
+ * operators.c - C++'s operator new and delete, under their Itanium ABI names, so that a C program
+ * with this library preloaded does not load a C++ library.
  *
- * What they need of C++ (the new handler, the exception) are weak symbols, found in the program.
+ * Here are the four forms that the others are defined by (operators_other.c), and the nothrow forms
+ * of a program that replaced none. What they need of C++ (the new handler, the exception) are weak
+ * symbols, found in the program.
  */
+#include "operators.h"
+
 #include <pfslab/malloc.h>
 #include <stdlib.h>
 
 #include "front.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-
 typedef void (*new_handler)(void);
 extern new_handler get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
 extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv")
 	__attribute__((weak, noreturn));
-
-extern bool pfs_handler_returns(new_handler handler); /* handler.cc */
 
 static inline void *try_to(size_t alignment, size_t size, const void *caller)
 {
@@ -53,49 +53,38 @@ static PFS_COLD void *new_or_null(size_t alignment, size_t size, const void *cal
 	return block;
 }
 
-#define NEW(symbol, parameters, call)                                 \
-	extern PUBLIC void *new_##symbol parameters __asm__(#symbol); \
-	void *new_##symbol parameters                                 \
-	{                                                             \
-		return call;                                          \
-	}
-#define DELETE(symbol, parameters)                                      \
-	extern PUBLIC void delete_##symbol parameters __asm__(#symbol); \
-	void delete_##symbol parameters                                 \
-	{                                                               \
-		pfs_front_free(block);                                  \
-	}
+PUBLIC void *pfs_operator_new(size_t size)
+{
+	return pfs_front_new(size, PFS_CALLER, new_or_throw);
+}
 
-/* Plain and array: new, nothrow, aligned, aligned nothrow. */
-NEW(_Znwm, (size_t size), pfs_front_new(size, PFS_CALLER, new_or_throw))
-NEW(_Znam, (size_t size), pfs_front_new(size, PFS_CALLER, new_or_throw))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag),
-    ((void)tag, pfs_front_new(size, PFS_CALLER, new_or_null)))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag),
-    ((void)tag, pfs_front_new(size, PFS_CALLER, new_or_null)))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment),
-    pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_throw))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment),
-    pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_throw))
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_null)))
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
-    ((void)tag, pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_null)))
+PUBLIC void *pfs_operator_new_aligned(size_t size, size_t alignment)
+{
+	return pfs_front_new_aligned(alignment, size, PFS_CALLER, new_or_throw);
+}
 
-/* Plain and array: delete, nothrow, sized, aligned, sized and aligned, aligned nothrow. */
-DELETE(_ZdlPv, (void *block))
-DELETE(_ZdaPv, (void *block))
-DELETE(_ZdlPvRKSt9nothrow_t, (void *block, const void *tag __attribute__((unused))))
-DELETE(_ZdaPvRKSt9nothrow_t, (void *block, const void *tag __attribute__((unused))))
-DELETE(_ZdlPvm, (void *block, size_t size __attribute__((unused))))
-DELETE(_ZdaPvm, (void *block, size_t size __attribute__((unused))))
-DELETE(_ZdlPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
-DELETE(_ZdaPvSt11align_val_t, (void *block, size_t alignment __attribute__((unused))))
-DELETE(_ZdlPvmSt11align_val_t,
-       (void *block, size_t size __attribute__((unused)), size_t alignment __attribute__((unused))))
-DELETE(_ZdaPvmSt11align_val_t,
-       (void *block, size_t size __attribute__((unused)), size_t alignment __attribute__((unused))))
-DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),
-					     const void *tag __attribute__((unused))))
-DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t alignment __attribute__((unused)),
-					     const void *tag __attribute__((unused))))
+PUBLIC void pfs_operator_delete(void *block)
+{
+	pfs_front_free(block);
+}
+
+PUBLIC void pfs_operator_delete_aligned(void *block, size_t alignment)
+{
+	(void)alignment;
+	pfs_front_free(block);
+}
+
+void *pfs_new_nothrow(size_t size, const void *caller)
+{
+	return pfs_front_new(size, caller, new_or_null);
+}
+
+void *pfs_new_aligned_nothrow(size_t size, size_t alignment, const void *caller)
+{
+	return pfs_front_new_aligned(alignment, size, caller, new_or_null);
+}
+
+/* What the names of the two above are if nobody replaced them. */
+extern void *pfs_own_new(size_t size) __attribute__((alias("_Znwm"), visibility("hidden")));
+extern void *pfs_own_new_aligned(size_t size, size_t alignment)
+	__attribute__((alias("_ZnwmSt11align_val_t"), visibility("hidden")));

@@ -97,6 +97,12 @@ void pfs_cache_close_rings(struct pfs_cache *cache)
 
 /* ---- counts ---- */
 
+static void count_direct(struct pfs_cache_counts *counts, struct pfs_cache *cache)
+{
+	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
+	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
+}
+
 void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
@@ -106,8 +112,7 @@ void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 		counts->frees[class] += ring.frees;
 	}
 	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes);         /* relaxed: a count */
-	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
-	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
+	count_direct(counts, cache);
 }
 
 void pfs_caches_count(struct pfs_cache_counts *counts)
@@ -115,6 +120,9 @@ void pfs_caches_count(struct pfs_cache_counts *counts)
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
 	*counts = pfs_registry.ended;
+	/* of threads before their first cache, and after their last destructor */
+	count_direct(counts, &pfs_cache_none);
+	count_direct(counts, &pfs_cache_ended);
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		pfs_cache_count(counts, cache);
 		counts->threads += cache->is_explicit ? 0 : 1;

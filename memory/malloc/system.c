@@ -1,23 +1,51 @@
 #define _GNU_SOURCE
 #include "system.h"
 #include "base/now.h"
+#include "classes.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 #include <time.h>
 
-static void *map(size_t size_bytes, int flags)
+#define GUARD_BYTES ((size_t)PFS_OS_PAGE)
+
+static char *map(size_t size_bytes, int protection, int flags)
 {
 	int errno_before = errno;
-	void *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	void *pages =
+		mmap(NULL, size_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 	errno = errno_before;
 	return pages != MAP_FAILED ? pages : NULL;
 }
 
 void *pfs_system_map(size_t size_bytes)
 {
-	return map(size_bytes, 0);
+	return map(size_bytes, PROT_READ | PROT_WRITE, 0);
+}
+
+/* Pages that nobody can access are not counted as committed, and so the guards never are. */
+static void *map_apart(size_t size_bytes, int flags)
+{
+	char *pages = map(size_bytes + 2 * GUARD_BYTES, PROT_NONE, flags);
+	if (pages == NULL)
+		return NULL;
+	int errno_before = errno;
+	bool done = mprotect(pages + GUARD_BYTES, size_bytes, PROT_READ | PROT_WRITE) == 0;
+	errno = errno_before;
+	if (done)
+		return pages + GUARD_BYTES;
+	pfs_system_unmap(pages, size_bytes + 2 * GUARD_BYTES);
+	return NULL;
+}
+
+void *pfs_system_map_apart(size_t size_bytes)
+{
+	return map_apart(size_bytes, 0);
+}
+
+void pfs_system_unmap_apart(void *pages, size_t size_bytes)
+{
+	pfs_system_unmap((char *)pages - GUARD_BYTES, size_bytes + 2 * GUARD_BYTES);
 }
 
 void pfs_system_unmap(void *pages, size_t size_bytes)
@@ -38,7 +66,7 @@ static bool advise(void *pages, size_t size_bytes, int advice)
 /* Without the advice, a system with transparent huge pages would use 2 MiB for the first touch. */
 void *pfs_system_reserve(size_t size_bytes)
 {
-	void *pages = map(size_bytes, MAP_NORESERVE);
+	void *pages = map_apart(size_bytes, MAP_NORESERVE);
 	if (pages != NULL)
 		(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
 	return pages;

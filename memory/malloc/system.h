@@ -12,8 +12,13 @@
 /* Zeroed pages, private, at any address; NULL: none. Keeps errno. */
 void *pfs_system_map(size_t size_bytes);
 
-/* Address space for metadata that will mostly stay unused: like map, but not counted as committed
- * where the system allows that. */
+/* Pages for metadata: as map, between two pages that nobody can access, so that an overflow of a
+ * block that lies beside them ends the program. unmap_apart takes the three back. */
+void *pfs_system_map_apart(size_t size_bytes);
+void pfs_system_unmap_apart(void *pages, size_t size_bytes);
+
+/* Address space for metadata that will mostly stay unused: like map_apart, but not counted as
+ * committed where the system allows that. */
 void *pfs_system_reserve(size_t size_bytes);
 
 /* Unmap memory, including its address space. */

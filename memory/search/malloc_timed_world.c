@@ -120,6 +120,11 @@ bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 	return pfs_system_purge(at, size_bytes);
 }
 
+void pfs_system_unmap_apart(void *at, size_t size_bytes)
+{
+	pfs_system_unmap(at, size_bytes);
+}
+
 void pfs_system_unmap(void *at, size_t size_bytes)
 {
 	(void)pfs_system_purge(at, size_bytes);

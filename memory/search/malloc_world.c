@@ -79,6 +79,11 @@ void *pfs_system_reserve(size_t size_bytes)
 	return is_first ? &leaf : pfs_malloc_map_leaf();
 }
 
+void pfs_system_unmap_apart(void *at, size_t size_bytes)
+{
+	pfs_system_unmap(at, size_bytes);
+}
+
 void pfs_system_unmap(void *at, size_t size_bytes)
 {
 	(void)size_bytes;

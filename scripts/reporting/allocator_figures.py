@@ -3,8 +3,9 @@ set for each case, their means, and what stays resident after idling. See alloca
 """
 
 from common import stats
+from common.amounts import time_text
 from common.stats import median
-from reporting import allocator_results, charts, figure_parts as parts
+from reporting import allocator_results, allocator_tails, charts, figure_parts as parts
 from reporting.allocator_results import CPU, OURS, PEAK
 
 COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
@@ -81,6 +82,34 @@ def peak(results):
     """Peak resident set by case and allocator."""
     return results.allocators and _matrix(results.allocators, PEAK, "allocator-peak",
                                           "Peak resident set")
+
+
+def tails(results):
+    """The longest calls on a processor."""
+    suite = results.allocators
+    found = {name: value for name in suite.names
+             if (value := allocator_tails.longest_quick(suite, name)) is not None} if suite else {}
+    if not found:
+        return None
+    calls = [call for call in allocator_tails.CALLS if call != "end"]
+    rows = []
+    for name in found:
+        points = []
+        for call, shape in zip(calls, SHAPES):
+            middle = suite.mid(allocator_tails.CASE, name, f"{call}_{allocator_tails.ON_CPU}")
+            points.append((middle, None, None, f"{name}, {allocator_tails.name_of(call)}: "
+                           f"{time_text(middle)}", shape, []))
+        rows.append({"name": name, "index": colour(name), "points": points})
+    subject = _subject(suite) if _subject(suite) in found else min(found, key=found.get)
+    others = [value for name, value in found.items() if name != subject]
+    title = f"The longest malloc, free or realloc takes {time_text(found[subject])} with {subject}"
+    if others:
+        title += f", {time_text(min(others))} to {time_text(max(others))} with the others"
+    return parts.drawn("allocator-tails", charts.row_chart, title, {
+        "subtitle": "time on a processor; fork copies the tables of the heap's pages",
+        "x_name": "longest call, logarithmic", "x_log": True, "x_form": time_text, "rows": rows,
+        "key": [(shape, allocator_tails.name_of(call)) for call, shape in zip(calls, SHAPES)],
+        "lines": [(allocator_tails.LIMIT_NS, "1 ms")], "note": _note(suite)})
 
 
 def mean(results):

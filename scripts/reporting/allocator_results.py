@@ -9,7 +9,7 @@ from common.amounts import bytes_text
 from common.shapes import COUNT, EACH, FLAG, TEXT
 from common.stats import median
 from measuring import malloc_peers
-from reporting import instruction_table, suites
+from reporting import allocator_tails, instruction_table, suites
 
 OURS = malloc_peers.OURS
 CPU, PEAK, WALL, MEAN = "cpu_s", "peak_bytes", "wall_s", "mean_bytes"
@@ -171,7 +171,8 @@ def bars(suite):
         count_bar(suite, "foreign-64", "1000 frees of another thread's blocks: at most 50 "
                   "instructions, 0.06 locked each", 50, 0.06),
         mean_bar(suite, CPU, "CPU time", 0.92), single_bar(suite),
-        mean_bar(suite, PEAK, "peak resident set", 0.95), *memory_bars(suite)]
+        mean_bar(suite, PEAK, "peak resident set", 0.95), *memory_bars(suite),
+        *allocator_tails.bars(suite, OURS)]
 
 
 MEANS = ((CPU, "CPU time"), (WALL, "wall time"), (PEAK, "peak resident"),
@@ -232,7 +233,8 @@ def slab_rows(suite):
     return ["slabs at their most bytes", "live", "in rings", "mapped", "live / mapped"], rows
 
 
-TABLES = {"means": mean_rows, "ratios": ratio_rows, "idle": idle_rows, "slabs": slab_rows,
+TABLES = {"means": mean_rows, "ratios": ratio_rows, "idle": idle_rows,
+          "tails": allocator_tails.rows, "slabs": slab_rows,
           "instructions": lambda s: instruction_table.table(s.document["instructions"])}
 
 

@@ -417,6 +417,7 @@ FIGURES = {
     "sim-machines": growth_figures.machines,
     "allocator-mean": allocator_figures.mean,
     "allocator-idle": allocator_figures.idle,
+    "allocator-tails": allocator_figures.tails,
     "allocator-cpu": allocator_figures.cpu,
     "allocator-peak": allocator_figures.peak,
     "overview": overview.overview,

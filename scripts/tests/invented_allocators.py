@@ -5,6 +5,7 @@ numbers: ours needs 0.9 of the CPU time of the best peer and 0.8 of its memory.
 import allocators
 from common import machine
 from measuring import allocator_cases, malloc_peers
+from reporting import allocator_tails
 
 FACTORS = {"glibc": 1.2, "jemalloc": 1.1, "mimalloc": 1.05, "tcmalloc": 1.0, "pfs": 0.9}
 COUNTS = {"pair-64": 41, "foreign-64": 46}
@@ -19,6 +20,9 @@ def launch_done(launch):
                   mean_bytes=15e6, minor_faults=1000, seconds=0.1)
     if "idle" in launch["case"] or launch["case"] in ("free-only", "redis", "mariadb"):
         launch["idle_bytes"] = int(4e6 if launch["allocator"] == "pfs" else 200e6 * factor)
+    if launch["case"] == "tails":
+        launch.update({f"{call}_{suffix}": int(5e5 * factor)
+                       for call, suffix, _ in allocator_tails.metrics()})
     launch.update({"tiny": {"resident_bytes": int(1.2e6 * factor)},
                    "drain": {"live_bytes": 14000000, "own_bytes": 1900000},
                    "free-only": {"before_bytes": 3000000}}.get(launch["case"], {}))

@@ -189,6 +189,13 @@ class Ratios(unittest.TestCase):
         missed = [bar for bar in allocator_results.bars(suite(change=keeps))
                   if bar.verdict != judge.MET]
         self.assertEqual([bar.says.split(":")[0] for bar in missed], ["idle-foreign"])
+
+        def stalls(launch):
+            if launch["case"] == "tails" and launch["allocator"] == "pfs":
+                launch.update(malloc_longest_cpu_ns=30000000, fork_p99_ns=9000000)
+        missed = [bar for bar in allocator_results.bars(suite(change=stalls))
+                  if bar.verdict != judge.MET]
+        self.assertEqual([bar.measured.split(" (")[0] for bar in missed], ["30 ms", "17.65"])
         found = suite()
         found.document["slabs"]["mixed"]["slabs_needless"] = 3
         self.assertEqual(allocator_results.slab_bar(found).verdict, judge.NOT_MET)
@@ -232,8 +239,9 @@ class Chapter(fixture.Case):
         page = Path(os.path.join(self.invented(), "report.html")).read_text("utf-8")
         chapter = page[page.index('<section class="page"><h2 id="allocator">'):]
         chapter = chapter[:chapter.index("</section>")]
-        for word in ("allocator-mean", "allocator-idle", "allocator-cpu", "allocator-peak",
-                     "at most 45 instructions", "install &lt;nodejs&gt;", "46.0 (0.050)"):
+        for word in ("allocator-mean", "allocator-idle", "allocator-tails", "allocator-cpu",
+                     "allocator-peak", "at most 45 instructions", "install &lt;nodejs&gt;",
+                     "46.0 (0.050)"):
             self.assertIn(word, chapter)
         self.assertRegex(page, '<a href="#allocator">The allocator: [0-9]+ ')
 

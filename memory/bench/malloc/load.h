@@ -29,7 +29,8 @@ struct load {
 extern const struct load load_tiny, load_pair, load_burst, load_large;     /* load_simple.c */
 extern const struct load load_handoff, load_drain;                         /* load_handoff.c */
 extern const struct load load_idle, load_idle_foreign, load_free_only;     /* load_idle.c */
-extern const struct load load_server, load_dying, load_mixed, load_replay; /* each its file */
+extern const struct load load_server, load_dying, load_mixed, load_replay,
+	load_tails; /* each its file */
 
 /* One line to stderr, exit 1. */
 void load_fail(const char *what) __attribute__((noreturn));

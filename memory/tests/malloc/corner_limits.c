@@ -195,6 +195,16 @@ CORNER(large_posix_memalign)
 	}
 }
 
+/* There is no power of two that large. */
+CORNER(impossible_alignment)
+{
+	size_t alignment = SIZE_MAX / 2 + 2;
+	errno = 0;
+	void *block = memalign(corner_opaque(alignment), 100);
+	CORNER_CHECK(block == NULL && errno == EINVAL, "memalign(%#zx): %p, errno %d", alignment,
+		     block, errno);
+}
+
 /* No machine has that much; the sum of alignment and size must not wrap around. */
 CORNER(large_alignment)
 {

@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
+#include <pfslab/malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,6 +100,59 @@ static void check_growth(const char *what, size_t before, size_t after, size_t a
 	CORNER_CHECK(after - before >= asked && after - before <= asked + asked * 2 / 5 + 200000,
 		     "%s: %zu bytes were allocated, and the number grew by %zd", what, asked,
 		     (ssize_t)(after - before));
+}
+
+static void *free_late(void *key)
+{
+	(void)pthread_setspecific(*(pthread_key_t *)key, malloc(BLOCK_BYTES));
+	return NULL;
+}
+
+/* A thread's last destructors free after the thread's cache is gone; several may do so at once. */
+CORNER(late_frees_counted)
+{
+	static pthread_key_t key;
+	void (*count)(struct pfs_malloc_counts *) = NULL;
+	struct pfs_malloc_counts before, after;
+	*(void **)&count = dlsym(RTLD_DEFAULT, "pfs_malloc_count");
+	if (count == NULL)
+		corner_skip("an allocator without such counts");
+	CORNER_CHECK(pthread_key_create(&key, free) == 0, "no key");
+	corner_threads(4, free_late, &key);
+	count(&before);
+	for (unsigned i = 0; i < 250; i++)
+		corner_threads(4, free_late, &key);
+	count(&after);
+	uint64_t live = after.mallocs - before.mallocs - (after.frees - before.frees);
+	CORNER_CHECK(after.mallocs - before.mallocs >= 1000, "fewer mallocs than threads");
+	CORNER_CHECK(live <= 8, "%" PRIu64 " more mallocs than frees", live);
+}
+
+/* Of glibc's documentation: both together are what came from the system. */
+CORNER(mallinfo2_adds_up)
+{
+	struct mallinfo2 before = mallinfo2();
+	void *block = malloc(corner_opaque((size_t)100 << 20));
+	struct mallinfo2 after = mallinfo2();
+	size_t grown = after.arena + after.hblkhd - before.arena - before.hblkhd;
+	CORNER_CHECK(grown >= (size_t)100 << 20 && grown < (size_t)130 << 20,
+		     "100 MiB were allocated, and arena and hblkhd grew by %zu", grown);
+	free(block);
+}
+
+/* Programs that go past a library in front of malloc: blocks are of one heap all the same. */
+CORNER(glibc_names)
+{
+	void *(*get)(size_t) = NULL, *(*align)(size_t, size_t) = NULL;
+	void (*give)(void *) = NULL;
+	*(void **)&get = dlsym(RTLD_DEFAULT, "__libc_malloc");
+	*(void **)&align = dlsym(RTLD_DEFAULT, "__libc_memalign");
+	*(void **)&give = dlsym(RTLD_DEFAULT, "__libc_free");
+	if (get == NULL || align == NULL || give == NULL)
+		corner_skip("no such names");
+	free(get(100));
+	free(align(64, 100));
+	give(malloc(100));
 }
 
 static void check_gone(size_t before)

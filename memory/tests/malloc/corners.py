@@ -18,7 +18,7 @@ import preload
 
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
           "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "arenas", "conf",
-          "fill")
+          "fill", "replaced")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

@@ -1,0 +1,102 @@
+/*
+ * apart_test.c - metadata is in mappings without blocks, and nobody can access the pages beside
+ * them. Chunks of metadata and blocks are mapped in turns, so that they would be neighbours.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pfslab/malloc.h>
+
+#include "memory/malloc/base.h"
+#include "memory/malloc/map.h"
+#include "memory/malloc/start.h"
+
+#define TURNS 40u
+#define PIECE_BYTES ((size_t)200 << 10)
+#define BLOCKS 60u
+#define BLOCK_BYTES ((size_t)12 << 10)
+#define MAPPINGS_MOST 4096u
+
+#define CHECK(condition, ...)                                  \
+	do {                                                   \
+		if (!(condition)) {                            \
+			(void)fprintf(stderr, "apart_test: "); \
+			(void)fprintf(stderr, __VA_ARGS__);    \
+			(void)fprintf(stderr, "\n");           \
+			exit(1);                               \
+		}                                              \
+	} while (0)
+
+struct mapping {
+	uintptr_t begin, end;
+	bool is_open; /* readable or writable */
+};
+
+static struct mapping mappings[MAPPINGS_MOST];
+static uint32_t mapping_count;
+static uintptr_t pieces[TURNS + 1];
+static uintptr_t blocks[TURNS][BLOCKS];
+
+static void read_mappings(void)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	CHECK(maps != NULL, "no /proc/self/maps");
+	while (fgets(line, sizeof(line), maps) != NULL && mapping_count < MAPPINGS_MOST) {
+		struct mapping *mapping = &mappings[mapping_count];
+		char access[5];
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &mapping->begin, &mapping->end,
+			   access) != 3)
+			continue;
+		mapping->is_open = access[0] == 'r' || access[1] == 'w';
+		mapping_count++;
+	}
+	(void)fclose(maps);
+}
+
+/* The mapping of an address; its neighbours are before and after it. */
+static uint32_t mapping_of(uintptr_t address)
+{
+	for (uint32_t i = 1; i + 1 < mapping_count; i++)
+		if (mappings[i].begin <= address && address < mappings[i].end)
+			return i;
+	CHECK(false, "%#" PRIxPTR " is not mapped", address);
+	return 0;
+}
+
+static void check_apart(uintptr_t piece)
+{
+	const struct mapping *own = &mappings[mapping_of(piece)];
+	CHECK(own[-1].end == own->begin && !own[-1].is_open,
+	      "the page before the metadata at %#" PRIxPTR " is not a guard", own->begin);
+	CHECK(own[1].begin == own->end && !own[1].is_open,
+	      "the page after the metadata at %#" PRIxPTR " is not a guard", own->begin);
+	for (uint32_t turn = 0; turn < TURNS; turn++)
+		for (uint32_t i = 0; i < BLOCKS; i++)
+			CHECK(blocks[turn][i] < own->begin || blocks[turn][i] >= own->end,
+			      "a block beside the metadata at %#" PRIxPTR, own->begin);
+}
+
+int main(void)
+{
+	static struct pfs_base_pool pool;
+	pfs_start();
+	for (uint32_t turn = 0; turn < TURNS; turn++) {
+		pieces[turn] = (uintptr_t)pfs_base_new(&pool, PIECE_BYTES);
+		CHECK(pieces[turn] != 0, "no memory");
+		for (uint32_t i = 0; i < BLOCKS; i++) {
+			void *block = pfs_malloc(BLOCK_BYTES);
+			CHECK(block != NULL, "no memory");
+			blocks[turn][i] = (uintptr_t)memset(block, 1, BLOCK_BYTES);
+		}
+	}
+	uintptr_t part = blocks[0][0] >> PFS_MAP_PART_BITS;
+	pieces[TURNS] = (uintptr_t)pfs_load_relaxed(&pfs_map_root[part]); /* relaxed: one thread */
+	read_mappings();
+	CHECK(mapping_count < MAPPINGS_MOST, "too many mappings");
+	for (uint32_t i = 0; i <= TURNS; i++)
+		check_apart(pieces[i]);
+	return 0;
+}
