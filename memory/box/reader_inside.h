@@ -256,6 +256,7 @@ bool pfs_take_limits(const struct pfs_reader *reader, struct pfs_snapshot *snaps
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
+void pfs_take_stacks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 /* Drops entries whose records have ended; turns references into indices. */
 void pfs_keep_living(struct pfs_taking *take);
 void pfs_resolve_people(struct pfs_taking *take);

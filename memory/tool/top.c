@@ -11,8 +11,7 @@
 
 #include "base/amount.h"
 #include "command.h"
-#include "profile/holders.h"
-#include "profile/symbols.h"
+#include "profile/view.h"
 #include "runtimes.h"
 #include "sql/parts.h"
 
@@ -175,30 +174,23 @@ static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_part
 /* The lines that hold most of the heap: when it is shown once, for they take a while to find. */
 static void put_lines(struct pfs_reader *reader)
 {
-	const struct pfs_holders_options options = { .by_name = false };
-	struct pfs_symbols_report report;
-	struct pfs_holders holders = { 0 };
+	struct pfs_view view;
 	struct pfs_message message;
-	const struct pfs_heap_choice choice = { .is_scaled = true };
-	struct pfs_heap *heap = pfs_heap_of_box_chosen(reader, &choice, &message);
-	if (heap == NULL)
-		return; /* it has no profile */
-	pfs_heap_look_up(heap, true, &report);
-	struct pfs_rules *rules = pfs_rules_open(NULL, heap, &message);
-	bool fine = pfs_holders_make(&holders, heap, rules, &options);
-	if (fine && holders.count != 0)
+	bool fine = pfs_view_take(&view, reader, false, NULL, &message);
+	if (!fine)
+		(void)pfs_complain_of(&message);
+	if (fine && view.holders.count != 0)
 		(void)printf("\nOf heap, by line (estimates; pfs-mem profile and flame have "
 			     "all):\n");
-	for (uint32_t i = 0; fine && i < holders.count && i < LINES_MOST; i++) {
-		const struct pfs_heap_values *now = &holders.holders[i].now;
+	for (uint32_t i = 0; fine && i < view.holders.count && i < LINES_MOST; i++) {
+		const struct pfs_holder *holder = &view.holders.holders[i];
 		char amount[32], error[32], where[1600];
-		(void)printf("  %-8s  %-8s  %s\n", pfs_amount((int64_t)now->live_bytes, amount),
-			     pfs_error_text(heap, now, error),
-			     pfs_holder_text(heap, &holders.holders[i], where, sizeof(where)));
+		(void)printf("  %-8s  %-8s  %s\n",
+			     pfs_amount((int64_t)holder->now.live_bytes, amount),
+			     pfs_error_text(view.heap, &holder->now, error),
+			     pfs_holder_text(view.heap, holder, where, sizeof(where)));
 	}
-	pfs_holders_drop(&holders);
-	pfs_rules_close(rules);
-	pfs_heap_free(heap);
+	pfs_view_drop(&view);
 }
 
 static bool put_all(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)
