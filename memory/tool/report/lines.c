@@ -113,14 +113,15 @@ static void put_peak(FILE *to, const struct pfs_view *peak)
 	put_table(to, peak, PEAK_LINES_MOST);
 }
 
-bool pfs_put_lines(FILE *to, const struct pfs_report *self)
+/* Which lines hold the heap: now, and at the peak if that was higher. */
+static void put_tables(FILE *to, const struct pfs_report *self)
 {
-	const struct pfs_flame_options options = { .is_part = true, .rules = self->now.rules };
-	struct pfs_message message;
-	if (self->now.heap == NULL)
-		return true;
 	(void)fputs("<h2 id=\"lines\">Which lines hold the heap</h2>\n", to);
-	if (self->now.holders.count == 0)
+	if (self->now.heap == NULL)
+		(void)fputs("<p class=\"lead\">Not known: the program was started without a heap "
+			    "profile.</p>\n",
+			    to);
+	else if (self->now.holders.count == 0)
 		(void)fputs("<p class=\"lead\">No block in use was sampled.</p>\n", to);
 	else
 		put_lead(to, &self->now);
@@ -128,6 +129,28 @@ bool pfs_put_lines(FILE *to, const struct pfs_report *self)
 		put_table(to, &self->now, LINES_MOST);
 	if (self->peak.heap != NULL && self->peak.holders.count != 0)
 		put_peak(to, &self->peak);
+}
+
+/* Where the page loads them into, because they take longer than the rest. */
+static void put_place(FILE *to, const char *from)
+{
+	(void)fputs("<section id=\"loaded\" data-from=\"", to);
+	pfs_put_text(to, from);
+	(void)fputs("\"><h2 id=\"lines\">Which lines hold the heap</h2><p class=\"lead\"><a href=\"",
+		    to);
+	pfs_put_text(to, from);
+	(void)fputs("\">The lines</a> take a while to look up.</p></section>\n", to);
+}
+
+bool pfs_put_lines(FILE *to, const struct pfs_report *self)
+{
+	const struct pfs_flame_options options = { .is_part = true, .rules = self->now.rules };
+	struct pfs_message message;
+	if (self->lines_from[0] != '\0')
+		put_place(to, self->lines_from);
+	if (self->now.heap == NULL)
+		return true;
+	put_tables(to, self);
 	if (self->now.holders.count == 0)
 		return true;
 	(void)fputs("<h3 id=\"flame\">As a flame graph</h3><p class=\"lead\">Roots on top, the "
@@ -136,5 +159,18 @@ bool pfs_put_lines(FILE *to, const struct pfs_report *self)
 		    to);
 	bool fine = pfs_flame_write(self->now.heap, &options, to, &message);
 	(void)fputs("</div>\n", to);
+	return fine;
+}
+
+bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *message)
+{
+	struct pfs_report *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return pfs_refuse(message, "no memory for the report");
+	(void)snprintf(self->box, sizeof(self->box), "%s", box);
+	bool fine = pfs_report_take_lines(self, message);
+	if (fine)
+		put_tables(to, self);
+	pfs_report_free(self);
 	return fine;
 }
