@@ -80,8 +80,10 @@ static void put_head(const struct pfs_snapshot *snapshot, int64_t sum)
 		(void)printf(", %llu threads not counted (they allocated %s in all)",
 			     (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
 			     pfs_amount((int64_t)snapshot->lost[PFS_LOST_THREAD_BYTES], tracked));
-	if (snapshot->has_own)
-		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
+	uint64_t now = pfs_resident_now(&snapshot->info);
+	if (now != 0 || snapshot->has_own)
+		(void)printf(", resident %s",
+			     pfs_amount((int64_t)(now != 0 ? now : snapshot->own.rss), rss));
 	(void)printf("\n\n");
 }
 
@@ -145,20 +147,41 @@ static void put_part(struct pfs_sheet *sheet, const struct pfs_part *part, bool 
 		pfs_sheet_blank(sheet);
 }
 
-/* What would explain the largest holder, if it is a runtime's own memory. */
+/* What would explain the largest holder, if it is a runtime's: its own memory, or blocks that its
+ * functions in C allocated for objects of another language. */
 static void put_advice(const struct pfs_parts *parts)
 {
-	const struct pfs_runtime *runtime = parts->count != 0 && strcmp(parts->parts[0].kind,
-									"mapped") == 0
-						    ? pfs_runtime_of(parts->parts[0].name)
-						    : NULL;
-	if (runtime != NULL)
-		(void)printf("\n%s: %s\n", parts->parts[0].name, runtime->advice);
+	const struct pfs_part *first = parts->parts;
+	const struct pfs_runtime *runtime = parts->count != 0 ? pfs_runtime_of(first->name) : NULL;
+	const char *advice = runtime == NULL                     ? NULL
+			     : strcmp(first->kind, "mapped") == 0 ? runtime->advice
+			     : strcmp(first->kind, "heap") == 0   ? runtime->of_blocks
+								  : NULL;
+	if (advice != NULL)
+		(void)printf("\n%s: %s\n", first->name, advice);
+}
+
+/* How much of the resident set the rows have. Blocks that were never touched are counted, and are
+ * not resident. */
+static void put_share(const struct pfs_parts *parts)
+{
+	char known[32], resident[32];
+	if (parts->resident <= 0 || parts->known_bytes <= 0)
+		return;
+	(void)printf("\n%s are resident; these rows explain ",
+		     pfs_amount(parts->resident, resident));
+	if (parts->known_bytes > parts->resident)
+		(void)printf("all of it (%s are counted, and not touched).",
+			     pfs_amount(parts->known_bytes - parts->resident, known));
+	else
+		(void)printf("%s of it (%.0f %%).", pfs_amount(parts->known_bytes, known),
+			     100 * (double)parts->known_bytes / (double)parts->resident);
 }
 
 static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_parts *parts)
 {
 	char when[32];
+	put_share(parts);
 	if (snapshot->has_own)
 		(void)printf("\nheap: exact, now. Other kinds: resident at %s.",
 			     pfs_time_text(snapshot->own_realtime_ns, when, sizeof(when)));
