@@ -39,6 +39,8 @@
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
 #define PFS_BOX_OWNERS_MAX 256u
+#define PFS_BOX_PEOPLE_MAX 65536u /* threads; accounts, users and hosts, each */
+#define PFS_BOX_CELLS_MAX (1u << 24)
 #define PFS_BOX_LIMITS_MAX 32u
 #define PFS_BOX_NAME_BYTES 128u /* of an instrument's name (EVENT_NAME) */
 #define PFS_BOX_OWNER_BYTES 48u
