@@ -419,10 +419,10 @@ struct pfs_box_limit {
 	_Atomic(uint64_t) refused; /* allocations */
 	/* The last refusal. */
 	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
-	_Atomic(uint32_t) last_instrument;  /* reference; 0: none yet */
-	_Atomic(uint32_t) scope;            /* 0: no limit */
-	uint16_t has_user, has_host;        /* 0: NULL */
-	_Atomic(uint32_t) is_used;          /* of a named one: a thread was subject to it */
+	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
+	_Atomic(uint32_t) scope;           /* 0: no limit */
+	uint16_t has_user, has_host;       /* 0: NULL */
+	_Atomic(uint32_t) is_used;         /* of a named one: a thread was subject to it */
 	_Atomic(uint64_t) held; /* bytes in use never exceeded held - 1; 0: no such bound */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];

@@ -37,14 +37,10 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 /* More than these no program asks for. */
 static const uint32_t records_most[PFS_KINDS] = {
 	[PFS_BOX_INSTRUMENTS] = PFS_BOX_PEOPLE_MAX, /* a snapshot has fewer */
-	[PFS_BOX_THREADS] = PFS_BOX_PEOPLE_MAX,
-	[PFS_BOX_ACCOUNTS] = PFS_BOX_PEOPLE_MAX,
-	[PFS_BOX_USERS] = PFS_BOX_PEOPLE_MAX,
-	[PFS_BOX_HOSTS] = PFS_BOX_PEOPLE_MAX,
-	[PFS_BOX_CELLS] = PFS_BOX_CELLS_MAX,
-	[PFS_BOX_STACKS] = PFS_PROFILE_RECORDS_MOST,
-	[PFS_BOX_CONTEXTS] = PFS_PROFILE_RECORDS_MOST,
-	[PFS_BOX_SAMPLES] = PFS_PROFILE_RECORDS_MOST,
+	[PFS_BOX_THREADS] = PFS_BOX_PEOPLE_MAX,        [PFS_BOX_ACCOUNTS] = PFS_BOX_PEOPLE_MAX,
+	[PFS_BOX_USERS] = PFS_BOX_PEOPLE_MAX,          [PFS_BOX_HOSTS] = PFS_BOX_PEOPLE_MAX,
+	[PFS_BOX_CELLS] = PFS_BOX_CELLS_MAX,           [PFS_BOX_STACKS] = PFS_PROFILE_RECORDS_MOST,
+	[PFS_BOX_CONTEXTS] = PFS_PROFILE_RECORDS_MOST, [PFS_BOX_SAMPLES] = PFS_PROFILE_RECORDS_MOST,
 	[PFS_BOX_OWNERS] = PFS_BOX_OWNERS_MAX,
 };
 
@@ -189,8 +185,8 @@ static bool copy_span(struct copying *self, uint64_t at, uint64_t end)
 	return true;
 }
 
-/* What the head says is used: the head as it was checked, the control area, arrays, and the pages of
- * records that were added. Nothing outside them is read. */
+/* What the head says is used: the head as it was checked, the control area, arrays, and the pages
+ * of records that were added. Nothing outside them is read. */
 static bool copy_used(struct copying *self, const struct pfs_box_head *head)
 {
 	memcpy(self->to, (const void *)head, sizeof(*head));

@@ -153,7 +153,7 @@ static void put_advice(const struct pfs_parts *parts)
 {
 	const struct pfs_part *first = parts->parts;
 	const struct pfs_runtime *runtime = parts->count != 0 ? pfs_runtime_of(first->name) : NULL;
-	const char *advice = runtime == NULL                     ? NULL
+	const char *advice = runtime == NULL                      ? NULL
 			     : strcmp(first->kind, "mapped") == 0 ? runtime->advice
 			     : strcmp(first->kind, "heap") == 0   ? runtime->of_blocks
 								  : NULL;

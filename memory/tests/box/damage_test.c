@@ -311,7 +311,8 @@ static void grow(int file, struct pfs_box_head *head, uint32_t kind, uint64_t by
 {
 	static char data[1 << 20];
 	memset(data, 1, sizeof(data));
-	struct pfs_box_region *region = (struct pfs_box_region *)&head->regions[head->region_count++];
+	struct pfs_box_region *region =
+		(struct pfs_box_region *)&head->regions[head->region_count++];
 	*region = (struct pfs_box_region){
 		.kind = kind,
 		.record_bytes = kind == PFS_BOX_SWITCHES ? sizeof(struct pfs_box_switch) : 8,

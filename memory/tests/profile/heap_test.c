@@ -132,7 +132,8 @@ static void bounds(const struct pfs_case *at)
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	PFS_CHECK(length > 0);
 	own[length] = '\0';
-	struct pfs_heap_module module = { .begin = 0x1000, .end = 0x100000,
+	struct pfs_heap_module module = { .begin = 0x1000,
+					  .end = 0x100000,
 					  .path = pfs_heap_text(heap, own) };
 	uint32_t of = pfs_heap_add_module(heap, &module);
 	for (uint32_t i = 0; i < 10; i++) {

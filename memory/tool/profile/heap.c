@@ -392,7 +392,8 @@ const char *pfs_heap_frame_name(const struct pfs_heap *heap, uint32_t location, 
 	}
 	const struct pfs_heap_module *module = &heap->modules[of->module];
 	(void)snprintf(text, text_bytes, "[%s] %s+0x%" PRIx64,
-		       of->is_late ? "not looked up" : "unknown", pfs_heap_path_end(heap->texts[module->path]),
+		       of->is_late ? "not looked up" : "unknown",
+		       pfs_heap_path_end(heap->texts[module->path]),
 		       of->pc - module->begin + module->file_offset);
 	return text;
 }

@@ -20,9 +20,9 @@ struct pfs_symbols_report {
 	uint32_t late;          /* addresses that were not looked up: a bound was reached */
 };
 
-/* pfs_heap_look_up - with_names: lines for all locations that have none, those of the largest stacks
- * first; what finds no name stays without. And in any case, modules become what other tools expect:
- * where code is mapped. bounds NULL: none. */
+/* pfs_heap_look_up - with_names: lines for all locations that have none, those of the largest
+ * stacks first; what finds no name stays without. And in any case, modules become what other tools
+ * expect: where code is mapped. bounds NULL: none. */
 void pfs_heap_look_up(struct pfs_heap *heap, bool with_names,
 		      const struct pfs_symbols_bounds *bounds, struct pfs_symbols_report *report);
 

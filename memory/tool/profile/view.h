@@ -18,8 +18,8 @@ struct pfs_view {
 };
 
 /*
- * pfs_view_take - read the profile, look its names up, and add its stacks up by line, with the rules
- * that are shipped for the program.
+ * pfs_view_take - read the profile, look its names up, and add its stacks up by line, with the
+ * rules that are shipped for the program.
  *
  * bounds: of looking up names; NULL: none.
  * Returns   true, also for a box without a profile; false: failed, see message. In any case the

@@ -136,8 +136,9 @@ static void put_place(FILE *to, const char *from)
 {
 	(void)fputs("<section id=\"loaded\" data-from=\"", to);
 	pfs_put_text(to, from);
-	(void)fputs("\"><h2 id=\"lines\">Which lines hold the heap</h2><p class=\"lead\"><a href=\"",
-		    to);
+	(void)fputs(
+		"\"><h2 id=\"lines\">Which lines hold the heap</h2><p class=\"lead\"><a href=\"",
+		to);
 	pfs_put_text(to, from);
 	(void)fputs("\">The lines</a> take a while to look up.</p></section>\n", to);
 }

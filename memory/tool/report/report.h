@@ -78,8 +78,8 @@ void pfs_report_free(struct pfs_report *self);
  * seconds. A box without a profile has none. False: no memory, see message. */
 bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message);
 
-/* pfs_report_write_lines - only the lines of a box, in HTML without a page around them. False: failed,
- * see message. */
+/* pfs_report_write_lines - only the lines of a box, in HTML without a page around them. False:
+ * failed, see message. */
 bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *message);
 
 /* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as

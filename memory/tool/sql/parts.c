@@ -84,8 +84,8 @@ static void add_known(struct pfs_parts *self, const char *kind, const char *name
 		    &(struct pfs_part){ .kind = kind, .name = name, .bytes = (int64_t)bytes });
 }
 
-/* Of the allocated bytes, those that nobody asked for, as far as they are resident: large blocks end
- * in pages that were never touched. */
+/* Of the allocated bytes, those that nobody asked for, as far as they are resident: large blocks
+ * end in pages that were never touched. */
 static uint64_t rounding_of(const struct pfs_box_own *own, uint64_t spare)
 {
 	uint64_t asked = own->tracked + own->headers + own->accounts;

@@ -284,7 +284,7 @@ class Ways(Served):
             "WHERE EVENT_NAME = 'memory/w/x' AND COUNT_ALLOC > 0")}
 
     def test_ways(self):
-        """Threads with a user and a host, with one of them (which have no account), with neither."""
+        """Threads with a user and a host; with one of them, so without an account; with neither."""
         for i, (user, host) in enumerate((("al", "h1"), ("al", "-"), ("-", "h1"), ("-", "-"),
                                           ("bo", "h2"), ("al", "h1"))):
             who = self.live.do("begin", f"t{i}", user, host, "YES")

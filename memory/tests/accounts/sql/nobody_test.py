@@ -59,7 +59,8 @@ STATEMENTS = (
     "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
 )
 PATHS = (
-    "GET /", "GET /metrics", "GET /api/boxes", "GET /api/tables/memory_os", "GET /api/tables/memory_lines", "GET /api/history",
+    "GET /", "GET /metrics", "GET /api/boxes", "GET /api/tables/memory_os",
+    "GET /api/tables/memory_lines", "GET /api/history",
     "GET /lines", "GET /flame", "GET /pprof/heap", "GET /pprof/cmdline", "GET /debug/pprof/heap",
     "POST /pprof/symbol", "POST /metrics", "DELETE /api/boxes", "GET /boxes/..%2F..%2Fetc/",
     "GET /nonesuch",
