@@ -318,6 +318,8 @@ static void grow(int file, struct pfs_box_head *head, uint32_t kind, uint64_t by
 		.record_bytes = kind == PFS_BOX_SWITCHES ? sizeof(struct pfs_box_switch) : 8,
 		.offset = (head->file_bytes + PFS_BOX_PAGE - 1) / PFS_BOX_PAGE * PFS_BOX_PAGE,
 		.bytes = bytes,
+		.page_bytes = 1 << 20,
+		.page_count = kind >= PFS_BOX_KINDS ? (uint32_t)(bytes >> 20) : 0,
 	};
 	head->file_bytes = region->offset + bytes;
 	PFS_CHECK(ftruncate(file, (off_t)head->file_bytes) == 0);

@@ -333,7 +333,7 @@ class Lines(Served):
     """memory_lines of a program with a heap profile."""
 
     def test_lines(self):
-        """What pfs-mem profile says, row by row; and that names are looked up once a statement."""
+        """What pfs-mem profile says, row by row; and how many stacks were walked."""
         self.live.kill()
         kept = "import time; kept = [bytes(100000) for _ in range(300)]; print(flush=True); "
         program = subprocess.Popen([PFS_MEM, "run", "--", "/usr/bin/python3", "-c",
