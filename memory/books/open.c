@@ -44,14 +44,15 @@ static enum pfs_status check(const struct pfs_memory_config *config, struct pfs_
 		return pfs_message_set(message, PFS_BAD_CONFIG,
 				       "instruments_max %u: must be at most %u",
 				       config->instruments_max, PFS_BOX_INSTRUMENTS_MAX);
-	if (config->threads_max < 1 || config->threads_max > 65536 || config->accounts_max > 65536)
+	if (config->threads_max < 1 || config->threads_max > PFS_BOX_PEOPLE_MAX ||
+	    config->accounts_max > PFS_BOX_PEOPLE_MAX)
 		return pfs_message_set(
 			message, PFS_BAD_CONFIG,
 			"threads_max %u, accounts_max %u: must be 1 to 65536 and 0 to 65536",
 			config->threads_max, config->accounts_max);
-	if (config->cells_max < 1 || config->cells_max > 1u << 24)
+	if (config->cells_max < 1 || config->cells_max > PFS_BOX_CELLS_MAX)
 		return pfs_message_set(message, PFS_BAD_CONFIG, "cells_max %u: must be 1 to %u",
-				       config->cells_max, 1u << 24);
+				       config->cells_max, PFS_BOX_CELLS_MAX);
 	if (config->profile_lg > PFS_PROFILE_LG_MOST ||
 	    (config->profile_lg != 0 && strcmp(config->rule, "exact") != 0))
 		return pfs_message_set(
@@ -234,8 +235,8 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	self->rule = pfs_rule_find(config->rule);
 	self->control = self->box.control;
 	/* NOLINTNEXTLINE: a region of the box */
-	self->switches = (void *)(self->box.base +
-				  pfs_box_region_of(&self->box, PFS_BOX_SWITCHES)->offset);
+	self->switches =
+		(void *)(self->box.base + pfs_box_region_of(&self->box, PFS_BOX_SWITCHES)->offset);
 	self->switch_count = config->threads_max;
 	self->instruments_max = config->instruments_max;
 	self->cells_base = self->box.base + cells->offset - PFS_LINE;

@@ -39,6 +39,8 @@
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
 #define PFS_BOX_OWNERS_MAX 256u
+#define PFS_BOX_PEOPLE_MAX 65536u /* threads; accounts, users and hosts, each */
+#define PFS_BOX_CELLS_MAX (1u << 24)
 #define PFS_BOX_LIMITS_MAX 32u
 #define PFS_BOX_NAME_BYTES 128u /* of an instrument's name (EVENT_NAME) */
 #define PFS_BOX_OWNER_BYTES 48u
@@ -417,10 +419,10 @@ struct pfs_box_limit {
 	_Atomic(uint64_t) refused; /* allocations */
 	/* The last refusal. */
 	_Atomic(uint64_t) last_bytes, last_thread_id, last_realtime_ns;
-	_Atomic(uint32_t) last_instrument;  /* reference; 0: none yet */
-	_Atomic(uint32_t) scope;            /* 0: no limit */
-	uint16_t has_user, has_host;        /* 0: NULL */
-	_Atomic(uint32_t) is_used;          /* of a named one: a thread was subject to it */
+	_Atomic(uint32_t) last_instrument; /* reference; 0: none yet */
+	_Atomic(uint32_t) scope;           /* 0: no limit */
+	uint16_t has_user, has_host;       /* 0: NULL */
+	_Atomic(uint32_t) is_used;         /* of a named one: a thread was subject to it */
 	_Atomic(uint64_t) held; /* bytes in use never exceeded held - 1; 0: no such bound */
 	char user_name[PFS_BOX_USER_BYTES]; /* ended by 0 */
 	char host_name[PFS_BOX_HOST_BYTES];

@@ -33,6 +33,7 @@
 
 #include "memory/box/layout.h"
 
+#define PFS_PROFILE_RECORDS_MOST (1u << 24) /* of each kind */
 #define PFS_STACK_FRAMES 126u
 #define PFS_CELL_IS_SAMPLE UINT32_MAX /* the level of a sample; see struct pfs_cell */
 

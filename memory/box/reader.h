@@ -223,6 +223,9 @@ struct pfs_snapshot {
 	uint32_t tick_count;
 	struct pfs_box_module *modules; /* with PFS_SNAPSHOT_MODULES */
 	uint32_t module_count;
+	/* Of the heap profile since the start: samples, and those whose stack was walked, which
+	 * costs less than unwinding it (memory/profile/stack.h). */
+	uint64_t stacks_taken, stacks_walked;
 
 	struct pfs_snapshot_rows *rows; /* with PFS_SNAPSHOT_ROWS; see pfs_snapshot_row */
 };

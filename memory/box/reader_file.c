@@ -67,23 +67,35 @@ static bool may_read(const char *path, const struct stat *file, int flags)
 	       status.st_uid == file->st_uid;
 }
 
+static int refuse_open(const char *path, int error, struct pfs_message *message)
+{
+	uid_t owner;
+	if (error == EACCES && find_owner(path, &owner) && owner != geteuid())
+		refuse_owner(owner, path, message);
+	else
+		(void)pfs_refuse(message, "'%.150s' cannot be opened: %s%s", path, strerror(error),
+				 error == ENOENT ? "; 'pfs-mem list' shows the boxes" : "");
+	return -1;
+}
+
+/* Opening a device can have an effect, so the file is looked at first. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message)
 {
+	char again[64];
 	struct stat status;
-	uid_t owner;
-	int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
-	if (file < 0) {
-		int error = errno;
-		if (error == EACCES && find_owner(path, &owner) && owner != geteuid())
-			refuse_owner(owner, path, message);
-		else
-			(void)pfs_refuse(message, "'%.150s' cannot be opened: %s%s", path,
-					 strerror(error),
-					 error == ENOENT ? "; 'pfs-mem list' shows the boxes" : "");
-		return -1;
-	}
-	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-		return refuse_file(file, path, "not a regular file", message);
+	int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+	if (place < 0)
+		return refuse_open(path, errno, message);
+	bool fine = fstat(place, &status) == 0;
+	if (fine && S_ISLNK(status.st_mode))
+		return refuse_file(place, path, "a symbolic link", message);
+	if (!fine || !S_ISREG(status.st_mode))
+		return refuse_file(place, path, "not a regular file", message);
+	(void)snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	int file = open(again, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK), error = errno;
+	(void)close(place);
+	if (file < 0)
+		return refuse_open(path, error, message);
 	if (status.st_uid != geteuid() && !may_read(path, &status, flags)) {
 		refuse_owner(status.st_uid, path, message);
 		(void)close(file);

@@ -43,7 +43,8 @@ struct pfs_reader *pfs_reader_open_file(const char *path, struct pfs_message *me
 /* Reads only a box's information; false: the file is not a box. */
 bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message);
 
-/* Opens a file of this user that may be a box; -1: failed, see message. */
+/* Opens a file of this user that may be a box; nothing but a regular file is opened. -1: failed,
+ * see message. */
 int pfs_box_file_open(const char *path, int flags, struct pfs_message *message);
 
 /* Is it another user's, whom root must not trust to leave its length as it is? */
@@ -256,6 +257,7 @@ bool pfs_take_limits(const struct pfs_reader *reader, struct pfs_snapshot *snaps
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
+void pfs_take_stacks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 /* Drops entries whose records have ended; turns references into indices. */
 void pfs_keep_living(struct pfs_taking *take);
 void pfs_resolve_people(struct pfs_taking *take);

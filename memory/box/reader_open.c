@@ -34,6 +34,16 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 	[PFS_BOX_SWITCHES] = sizeof(struct pfs_box_switch),
 };
 
+/* More than these no program asks for. */
+static const uint32_t records_most[PFS_KINDS] = {
+	[PFS_BOX_INSTRUMENTS] = PFS_BOX_PEOPLE_MAX, /* a snapshot has fewer */
+	[PFS_BOX_THREADS] = PFS_BOX_PEOPLE_MAX,        [PFS_BOX_ACCOUNTS] = PFS_BOX_PEOPLE_MAX,
+	[PFS_BOX_USERS] = PFS_BOX_PEOPLE_MAX,          [PFS_BOX_HOSTS] = PFS_BOX_PEOPLE_MAX,
+	[PFS_BOX_CELLS] = PFS_BOX_CELLS_MAX,           [PFS_BOX_STACKS] = PFS_PROFILE_RECORDS_MOST,
+	[PFS_BOX_CONTEXTS] = PFS_PROFILE_RECORDS_MOST, [PFS_BOX_SAMPLES] = PFS_PROFILE_RECORDS_MOST,
+	[PFS_BOX_OWNERS] = PFS_BOX_OWNERS_MAX,
+};
+
 static bool is_array(uint32_t kind)
 {
 	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES || kind == PFS_BOX_ROW_BASES ||
@@ -54,7 +64,10 @@ static const char *pages_fault(const struct pfs_box_region *region)
 	    (uint64_t)region->page_records * region->record_bytes > region->words_offset ||
 	    region->words_offset + words > region->page_bytes)
 		return "its records and words do not fit into a page";
-	if (pages * region->page_records >= PFS_NONE)
+	/* The last page may have room for more. */
+	if (pages * region->page_records >= PFS_NONE ||
+	    pages * region->page_records >=
+		    (uint64_t)records_most[region->kind] + region->page_records)
 		return "it has too many records";
 	/* relaxed: of a private copy. */
 	if (pfs_load_relaxed(&((struct pfs_box_region *)(uintptr_t)region)->page_count) > pages)
@@ -128,45 +141,102 @@ static struct pfs_box_rooms rooms_of(const struct pfs_reader *self)
 
 /* ---- its bytes ---- */
 
-/* Copies only the data: a box is mostly holes. */
-static bool copy_file(int file, char *to, uint64_t bytes)
+/* Root copies another user's box, which may be made to need as much memory as it can. A box of the
+ * default sizes needs less, even if every record is used. */
+#define FOREIGN_BYTES_MAX (UINT64_C(512) << 20)
+
+struct copying {
+	int file;
+	char *to;
+	uint64_t bytes, most; /* copied so far, and at most */
+	bool is_too_much;
+};
+
+static bool copy_data(struct copying *self, uint64_t at, uint64_t end)
 {
-	uint64_t at = 0;
-	while (at < bytes) {
-		off_t data = lseek(file, (off_t)at, SEEK_DATA);
+	self->is_too_much = end - at > self->most - self->bytes;
+	while (!self->is_too_much && at < end) {
+		ssize_t got = pread(self->file, self->to + at, end - at, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got == 0; /* truncated since: what is missing reads as 0 */
+		at += (uint64_t)got;
+		self->bytes += (uint64_t)got;
+	}
+	return !self->is_too_much;
+}
+
+/* Only its data: a box is mostly holes. */
+static bool copy_span(struct copying *self, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		off_t data = lseek(self->file, (off_t)at, SEEK_DATA);
 		if (data < 0)
 			return errno == ENXIO; /* nothing but a hole is left */
-		off_t hole = lseek(file, data, SEEK_HOLE);
+		off_t hole = lseek(self->file, data, SEEK_HOLE);
 		if (hole < 0)
 			return false;
-		uint64_t end = (uint64_t)hole < bytes ? (uint64_t)hole : bytes;
-		at = (uint64_t)data;
-		while (at < end) {
-			ssize_t got = pread(file, to + at, end - at, (off_t)at);
-			if (got < 0 && errno == EINTR)
-				continue;
-			if (got <= 0)
-				return got == 0; /* truncated since: what is missing reads as 0 */
-			at += (uint64_t)got;
-		}
+		uint64_t until = (uint64_t)hole < end ? (uint64_t)hole : end;
+		if ((uint64_t)data < end && !copy_data(self, (uint64_t)data, until))
+			return false;
+		at = (uint64_t)hole;
 	}
 	return true;
+}
+
+/* What the head says is used: the head as it was checked, the control area, arrays, and the pages
+ * of records that were added. Nothing outside them is read. */
+static bool copy_used(struct copying *self, const struct pfs_box_head *head)
+{
+	memcpy(self->to, (const void *)head, sizeof(*head));
+	bool fine = copy_span(self, PFS_BOX_PAGE, 2 * PFS_BOX_PAGE);
+	for (uint32_t i = 0; fine && i < head->region_count; i++) {
+		struct pfs_box_region *region =
+			(struct pfs_box_region *)(uintptr_t)&head->regions[i];
+		uint64_t bytes = region->bytes;
+		if (region->kind == PFS_BOX_NONE || region->kind >= PFS_KINDS)
+			continue;
+		if (!is_array(region->kind)) /* relaxed: of a private copy. */
+			bytes = (uint64_t)pfs_load_relaxed(&region->page_count) *
+				region->page_bytes;
+		fine = copy_span(self, region->offset, region->offset + bytes);
+	}
+	return fine;
+}
+
+static bool copy_box(struct pfs_reader *self, const struct pfs_box_head *head, char *base,
+		     bool is_foreign, struct pfs_message *message)
+{
+	struct copying copying = { .file = self->file,
+				   .to = base,
+				   .most = is_foreign ? FOREIGN_BYTES_MAX : UINT64_MAX };
+	bool fine = copy_used(&copying, head);
+	if (fine)
+		return true;
+	if (copying.is_too_much)
+		return pfs_refuse(message,
+				  "'%.120s' holds more than the %u MiB that are copied of another "
+				  "user's box: run pfs-mem as user %u",
+				  self->info.path, (unsigned)(FOREIGN_BYTES_MAX >> 20),
+				  self->info.uid);
+	return pfs_refuse(message, "'%.150s' cannot be read: %s", self->info.path, strerror(errno));
 }
 
 static bool fetch(struct pfs_reader *self, const struct pfs_box_head *head,
 		  struct pfs_message *message)
 {
-	bool is_copy = !self->info.is_live || pfs_box_file_is_foreign(self->file);
+	bool is_foreign = pfs_box_file_is_foreign(self->file);
+	bool is_copy = !self->info.is_live || is_foreign;
 	int kind = is_copy ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
 	char *base = mmap(NULL, head->file_bytes, is_copy ? PROT_READ | PROT_WRITE : PROT_READ,
 			  kind, is_copy ? -1 : self->file, 0);
 	if (base == MAP_FAILED)
 		return pfs_refuse(message, "'%.150s' cannot be mapped: %s", self->info.path,
 				  strerror(errno));
-	if (is_copy && !copy_file(self->file, base, head->file_bytes)) {
+	if (is_copy && !copy_box(self, head, base, is_foreign, message)) {
 		(void)munmap(base, head->file_bytes);
-		return pfs_refuse(message, "'%.150s' cannot be read: %s", self->info.path,
-				  strerror(errno));
+		return false;
 	}
 	self->base = base;
 	self->bytes = head->file_bytes;
@@ -214,21 +284,23 @@ static bool take_in(struct pfs_reader *self, const char *path, struct pfs_messag
 		return pfs_refuse(message, "process %u (%.60s) was not counted: %s", self->info.pid,
 				  self->info.name, self->info.why);
 	memset((void *)self->regions, 0, sizeof(self->regions));
-	if (!fetch(self, &head, message) || !pfs_box_regions_check(&head, path, self, message))
+	if (!pfs_box_regions_check(&head, path, NULL, message) || !fetch(self, &head, message) ||
+	    !pfs_box_regions_check(&head, path, self, message))
 		return false;
 	self->rooms = rooms_of(self);
 	see_last_tick(self);
 	return true;
 }
 
-/* Reads only the head and the last tick, even of a dead program's box. */
+/* Reads only the head and the last tick, even of a dead program's box, and follows no link: whoever
+ * may write the folder may put one there. */
 bool pfs_box_info_read(const char *path, struct pfs_box_info *info, struct pfs_message *message)
 {
 	struct pfs_box_head head;
 	struct pfs_reader *self = calloc(1, sizeof(*self));
 	if (self == NULL)
 		return pfs_refuse(message, "no memory to read '%.150s'", path);
-	self->file = pfs_box_file_open(path, O_RDONLY, message);
+	self->file = pfs_box_file_open(path, O_RDONLY | O_NOFOLLOW, message);
 	bool is_live = self->file >= 0 && pfs_box_file_is_live(self->file);
 	bool fine = self->file >= 0 && pfs_box_head_read(self->file, path, &head, message);
 	if (fine)

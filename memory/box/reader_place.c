@@ -48,11 +48,12 @@ static bool add_box(struct pfs_box_list *list, const char *path)
 {
 	struct pfs_message why = { "" };
 	struct pfs_box_info info;
+	struct stat status;
 	if (pfs_box_info_read(path, &info, &why))
 		return info.state == PFS_BOX_UNCOUNTED
 			       ? append(&list->notes, &list->note_count, &info)
 			       : append(&list->boxes, &list->count, &info);
-	if (access(path, F_OK) == 0 && !pfs_box_file_is_unready(path) &&
+	if (lstat(path, &status) == 0 && !pfs_box_file_is_unready(path) &&
 	    list->refused++ == 0) { /* else just removed, or just made */
 		list->why = why;
 		(void)snprintf(list->refused_path, sizeof(list->refused_path), "%s", path);

@@ -187,13 +187,25 @@ static void read_peak(struct profile_taking *take, struct pfs_box_peak *peak)
 	profile->peak_bytes = (double)(profile->peak_is_now ? sampled : bytes);
 }
 
+/* log2 of the mean bytes between samples, at the start; 0: no profile. */
+static uint32_t started_lg(const struct pfs_reader *reader)
+{
+	uint32_t started;
+	memcpy(&started, &pfs_reader_head(reader)->profile_lg, sizeof(started));
+	return started;
+}
+
+bool pfs_profile_is_there(const struct pfs_reader *self)
+{
+	return started_lg(self) != 0;
+}
+
 static void read_switches(struct profile_taking *take)
 {
 	struct pfs_seen_profile *profile = take->profile;
 	struct pfs_box_control *control = pfs_reader_control(take->reader);
 	struct pfs_box_head *head = pfs_reader_head(take->reader);
-	uint32_t started;
-	memcpy(&started, &head->profile_lg, sizeof(started));
+	uint32_t started = started_lg(take->reader);
 	uint32_t lg = pfs_load_relaxed(&control->profile_lg); /* relaxed: a switch */
 	profile->is_there = started != 0;
 	/* relaxed: a switch */

@@ -51,6 +51,9 @@ struct pfs_seen_profile {
 	uint64_t missed; /* records that changed each time they were read */
 };
 
+/* Was the program started with a profile? */
+bool pfs_profile_is_there(const struct pfs_reader *self);
+
 /*
  * pfs_profile_take - copy the profile. A box without a profile gives an empty one.
  *

@@ -150,6 +150,7 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
 	    !pfs_take_limits(reader, snapshot))
 		return false;
+	pfs_take_stacks(reader, snapshot);
 	if ((parts & PFS_SNAPSHOT_MODULES) != 0 && !pfs_take_modules(reader, snapshot))
 		return false;
 	if (!with_rows)

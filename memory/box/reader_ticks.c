@@ -1,10 +1,12 @@
 /*
- * reader_ticks.c - read the ring of ticks, the libraries that map memory, and the mapped files.
+ * reader_ticks.c - read the ring of ticks, the libraries that map memory, the mapped files, and how
+ * many stacks the profile took.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/box/profile.h"
 #include "reader_inside.h"
 
 /* ---- ticks and modules ---- */
@@ -104,4 +106,20 @@ bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snap
 		more[snapshot->module_count++] = module;
 	}
 	return true;
+}
+
+void pfs_take_stacks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot)
+{
+	uint64_t records = pfs_reader_records(reader, PFS_BOX_CONTEXTS);
+	struct pfs_box_context context;
+	for (uint64_t i = 0; i < records; i++) {
+		bool missed = false;
+		uint32_t word;
+		if (!pfs_reader_copy(reader, PFS_BOX_CONTEXTS, i, &context, &word, &missed))
+			continue;
+		uint64_t samples = pfs_load_relaxed(&context.samples); /* relaxed: a private copy */
+		uint32_t unwound = pfs_load_relaxed(&context.unwound); /* relaxed: likewise */
+		snapshot->stacks_taken += samples;
+		snapshot->stacks_walked += samples > unwound ? samples - unwound : 0;
+	}
 }

@@ -27,7 +27,6 @@
 #include "stack.h"
 
 #define PFS_PROFILE_LG_MOST 62u
-#define PFS_PROFILE_RECORDS_MOST (1u << 24) /* of each kind */
 
 /* The files that a stack's addresses were of. files: as pfs_modules_see returns it, set before the
  * stack is published; epoch: of the modules, when that was last checked. */

@@ -24,9 +24,8 @@ static bool take_lg(const char *text, unsigned *lg)
 }
 
 struct totals {
-	double objects, bytes;     /* in use */
-	uint64_t samples, unwound; /* since the start */
-	uint64_t interval;         /* the longest of a sample in use */
+	double objects, bytes; /* in use */
+	uint64_t interval;     /* the longest of a sample in use */
 };
 
 static struct totals totals_of(const struct pfs_seen_profile *profile)
@@ -38,10 +37,6 @@ static struct totals totals_of(const struct pfs_seen_profile *profile)
 		totals.bytes += sample->objects * (double)sample->bytes;
 		if (sample->interval > totals.interval)
 			totals.interval = sample->interval;
-	}
-	for (uint32_t i = 0; i < profile->context_count; i++) {
-		totals.samples += profile->contexts[i].samples;
-		totals.unwound += profile->contexts[i].unwound;
 	}
 	return totals;
 }
@@ -62,10 +57,11 @@ static void put_there(const struct pfs_seen_profile *profile)
 		     (unsigned long long)lost[PFS_LOST_SAMPLE_BYTES],
 		     (unsigned long long)lost[PFS_LOST_STACKS],
 		     (unsigned long long)lost[PFS_LOST_CONTEXTS]);
-	if (totals.samples != 0)
+	if (profile->snapshot->stacks_taken != 0)
 		(void)printf("stacks: %llu taken, %.1f %% walked, the others unwound\n",
-			     (unsigned long long)totals.samples,
-			     100 - 100 * (double)totals.unwound / (double)totals.samples);
+			     (unsigned long long)profile->snapshot->stacks_taken,
+			     100 * (double)profile->snapshot->stacks_walked /
+				     (double)profile->snapshot->stacks_taken);
 	(void)printf("\n");
 }
 

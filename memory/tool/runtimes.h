@@ -12,13 +12,15 @@
 #include <pfslab/status.h>
 
 struct pfs_runtime {
-	const char *name;    /* of pfs-mem run --for */
+	const char *name;    /* of pfs-mem run --for; NULL: nothing can be set */
 	const char *mappers; /* libraries and programs whose mappings are its objects; fnmatch
 			      * patterns, each followed by a space */
 	const char *variable, *value;
 	bool joins;         /* value is added to what the variable has */
 	const char *effect; /* what happens then */
-	const char *advice; /* for a box whose largest holder is one of the mappers */
+	/* For a box whose largest holder is one of the mappers: what it maps, or its blocks. NULL:
+	 * none. */
+	const char *advice, *of_blocks;
 };
 
 /* pfs_runtime_set - set the environment for a runtime. False: not a name of the table, or no

@@ -91,7 +91,7 @@ static struct pfs_heap *take(const char *target, const struct pfs_heap_choice *c
 	if (heap->died[0] != '\0')
 		(void)pfs_complain(0, "%s %s", pfs_heap_path_end(heap->program), heap->died);
 	say_what_is_missing(heap, target);
-	pfs_heap_look_up(heap, with_names, &report);
+	pfs_heap_look_up(heap, with_names, NULL, &report);
 	if (with_names && report.files_refused != 0)
 		(void)pfs_complain(0, "%u files give no symbols; the first: %s",
 				   report.files_refused, report.why.text);

@@ -11,8 +11,7 @@
 
 #include "base/amount.h"
 #include "command.h"
-#include "profile/holders.h"
-#include "profile/symbols.h"
+#include "profile/view.h"
 #include "runtimes.h"
 #include "sql/parts.h"
 
@@ -81,8 +80,10 @@ static void put_head(const struct pfs_snapshot *snapshot, int64_t sum)
 		(void)printf(", %llu threads not counted (they allocated %s in all)",
 			     (unsigned long long)snapshot->lost[PFS_LOST_THREADS],
 			     pfs_amount((int64_t)snapshot->lost[PFS_LOST_THREAD_BYTES], tracked));
-	if (snapshot->has_own)
-		(void)printf(", resident %s", pfs_amount((int64_t)snapshot->own.rss, rss));
+	uint64_t now = pfs_resident_now(&snapshot->info);
+	if (now != 0 || snapshot->has_own)
+		(void)printf(", resident %s",
+			     pfs_amount((int64_t)(now != 0 ? now : snapshot->own.rss), rss));
 	(void)printf("\n\n");
 }
 
@@ -146,20 +147,41 @@ static void put_part(struct pfs_sheet *sheet, const struct pfs_part *part, bool 
 		pfs_sheet_blank(sheet);
 }
 
-/* What would explain the largest holder, if it is a runtime's own memory. */
+/* What would explain the largest holder, if it is a runtime's: its own memory, or blocks that its
+ * functions in C allocated for objects of another language. */
 static void put_advice(const struct pfs_parts *parts)
 {
-	const struct pfs_runtime *runtime = parts->count != 0 && strcmp(parts->parts[0].kind,
-									"mapped") == 0
-						    ? pfs_runtime_of(parts->parts[0].name)
-						    : NULL;
-	if (runtime != NULL)
-		(void)printf("\n%s: %s\n", parts->parts[0].name, runtime->advice);
+	const struct pfs_part *first = parts->parts;
+	const struct pfs_runtime *runtime = parts->count != 0 ? pfs_runtime_of(first->name) : NULL;
+	const char *advice = runtime == NULL                      ? NULL
+			     : strcmp(first->kind, "mapped") == 0 ? runtime->advice
+			     : strcmp(first->kind, "heap") == 0   ? runtime->of_blocks
+								  : NULL;
+	if (advice != NULL)
+		(void)printf("\n%s: %s\n", first->name, advice);
+}
+
+/* How much of the resident set the rows have. Blocks that were never touched are counted, and are
+ * not resident. */
+static void put_share(const struct pfs_parts *parts)
+{
+	char known[32], resident[32];
+	if (parts->resident <= 0 || parts->known_bytes <= 0)
+		return;
+	(void)printf("\n%s are resident; these rows explain ",
+		     pfs_amount(parts->resident, resident));
+	if (parts->known_bytes > parts->resident)
+		(void)printf("all of it (%s are counted, and not touched).",
+			     pfs_amount(parts->known_bytes - parts->resident, known));
+	else
+		(void)printf("%s of it (%.0f %%).", pfs_amount(parts->known_bytes, known),
+			     100 * (double)parts->known_bytes / (double)parts->resident);
 }
 
 static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_parts *parts)
 {
 	char when[32];
+	put_share(parts);
 	if (snapshot->has_own)
 		(void)printf("\nheap: exact, now. Other kinds: resident at %s.",
 			     pfs_time_text(snapshot->own_realtime_ns, when, sizeof(when)));
@@ -175,30 +197,23 @@ static void put_notes(const struct pfs_snapshot *snapshot, const struct pfs_part
 /* The lines that hold most of the heap: when it is shown once, for they take a while to find. */
 static void put_lines(struct pfs_reader *reader)
 {
-	const struct pfs_holders_options options = { .by_name = false };
-	struct pfs_symbols_report report;
-	struct pfs_holders holders = { 0 };
+	struct pfs_view view;
 	struct pfs_message message;
-	const struct pfs_heap_choice choice = { .is_scaled = true };
-	struct pfs_heap *heap = pfs_heap_of_box_chosen(reader, &choice, &message);
-	if (heap == NULL)
-		return; /* it has no profile */
-	pfs_heap_look_up(heap, true, &report);
-	struct pfs_rules *rules = pfs_rules_open(NULL, heap, &message);
-	bool fine = pfs_holders_make(&holders, heap, rules, &options);
-	if (fine && holders.count != 0)
+	bool fine = pfs_view_take(&view, reader, false, NULL, &message);
+	if (!fine)
+		(void)pfs_complain_of(&message);
+	if (fine && view.holders.count != 0)
 		(void)printf("\nOf heap, by line (estimates; pfs-mem profile and flame have "
 			     "all):\n");
-	for (uint32_t i = 0; fine && i < holders.count && i < LINES_MOST; i++) {
-		const struct pfs_heap_values *now = &holders.holders[i].now;
+	for (uint32_t i = 0; fine && i < view.holders.count && i < LINES_MOST; i++) {
+		const struct pfs_holder *holder = &view.holders.holders[i];
 		char amount[32], error[32], where[1600];
-		(void)printf("  %-8s  %-8s  %s\n", pfs_amount((int64_t)now->live_bytes, amount),
-			     pfs_error_text(heap, now, error),
-			     pfs_holder_text(heap, &holders.holders[i], where, sizeof(where)));
+		(void)printf("  %-8s  %-8s  %s\n",
+			     pfs_amount((int64_t)holder->now.live_bytes, amount),
+			     pfs_error_text(view.heap, &holder->now, error),
+			     pfs_holder_text(view.heap, holder, where, sizeof(where)));
 	}
-	pfs_holders_drop(&holders);
-	pfs_rules_close(rules);
-	pfs_heap_free(heap);
+	pfs_view_drop(&view);
 }
 
 static bool put_all(const struct pfs_snapshot *snapshot, const struct pfs_arguments *arguments)

@@ -2,7 +2,7 @@
 """check_mem.py - pfs-mem on boxes that box_make makes: what it prints, what it changes, what it
 refuses, and with which line and exit status.
 
-usage: check_mem.py prints|changes|wrong|flips PFS_MEM BOX_MAKE
+usage: check_mem.py prints|changes|wrong|flips|foreign PFS_MEM BOX_MAKE
 Exit 0: all as expected. 1: something was not.
 """
 
@@ -11,7 +11,10 @@ import io
 import json
 import os
 import random
+import re
 import shutil
+import socket
+import stat
 import subprocess
 import sys
 import time
@@ -202,6 +205,42 @@ def flips(boxes):
             file.write(good[at:at + 1])
 
 
+def foreign(boxes):
+    """A folder with all that is no box of this user's: nothing is opened but regular files, nothing
+    waits, and one line names the first."""
+    dead = boxes.dead("11-1.box")
+    os.mkfifo(boxes.path("21-1.box"))
+    os.symlink("/dev/zero", boxes.path("22-1.box"))
+    os.symlink(dead, boxes.path("23-1.box"))
+    os.symlink("25-1.box", boxes.path("25-1.box"))
+    os.mkdir(boxes.path("26-1.box"))
+    with open(boxes.path("27-1.box"), "wb") as file:
+        file.write(b"no box" * 1000)
+        file.truncate(1 << 40)
+    count = 7
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(boxes.path("28-1.box"))
+    if os.geteuid() == 0:
+        os.mknod(boxes.path("31-1.box"), 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+        shutil.copyfile(dead, boxes.path("32-1.box"))
+        os.chown(boxes.path("32-1.box"), 65534, 65534)
+        count += 2
+    began = time.monotonic()
+    done = boxes.run("list", "--format", "json")
+    expect([row["BOX"] for row in json.loads(done.stdout)] == [dead], f"listed: {done.stdout}")
+    expect(re.fullmatch(r"pfs-mem: (\d+) files are not boxes; the first: '.*' .*\n", done.stderr),
+           f"{done.stderr}")
+    expect(done.stderr.startswith(f"pfs-mem: {count} files"), f"{count} of them: {done.stderr}")
+    expect(boxes.run("show", "last", "global").stdout != "", "the box is read by name")
+    for name, line in (("21-1.box", "not a regular file"), ("22-1.box", "not a regular file"),
+                       ("28-1.box", "not a regular file"), ("27-1.box", "is not a box")):
+        done = boxes.run("check", boxes.path(name), status=1)
+        expect(line in done.stderr and done.stderr.count("\n") == 1, f"{name}: {done.stderr}")
+    expect(boxes.run("check", boxes.path("23-1.box")).stdout != "", "a link that the user names")
+    expect(time.monotonic() - began < 20, "nothing waits")
+
+
 if __name__ == "__main__":
-    main({"prints": prints, "changes": changes, "wrong": wrong, "flips": flips},
+    main({"prints": prints, "changes": changes, "wrong": wrong, "flips": flips,
+          "foreign": foreign},
          Boxes(*sys.argv[2:]))

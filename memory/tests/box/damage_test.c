@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "fixture_test.h"
@@ -305,6 +306,74 @@ static void limits(const struct pfs_case *at)
 	(void)unlink(path);
 }
 
+/* Bytes that a file would have to be copied for; written where bytes are to be data. */
+static void grow(int file, struct pfs_box_head *head, uint32_t kind, uint64_t bytes)
+{
+	static char data[1 << 20];
+	memset(data, 1, sizeof(data));
+	struct pfs_box_region *region =
+		(struct pfs_box_region *)&head->regions[head->region_count++];
+	*region = (struct pfs_box_region){
+		.kind = kind,
+		.record_bytes = kind == PFS_BOX_SWITCHES ? sizeof(struct pfs_box_switch) : 8,
+		.offset = (head->file_bytes + PFS_BOX_PAGE - 1) / PFS_BOX_PAGE * PFS_BOX_PAGE,
+		.bytes = bytes,
+		.page_bytes = 1 << 20,
+		.page_count = kind >= PFS_BOX_KINDS ? (uint32_t)(bytes >> 20) : 0,
+	};
+	head->file_bytes = region->offset + bytes;
+	PFS_CHECK(ftruncate(file, (off_t)head->file_bytes) == 0);
+	for (uint64_t at = 0; at < bytes; at += sizeof(data))
+		write_at(file, data, sizeof(data), region->offset + at);
+	write_at(file, (void *)head, sizeof(*head), 0);
+}
+
+static uint64_t resident(void)
+{
+	unsigned long pages = 0, all;
+	FILE *from = fopen("/proc/self/statm", "re");
+	PFS_CHECK(from != NULL && fscanf(from, "%lu %lu", &all, &pages) == 2);
+	(void)fclose(from);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A box with more data than records, then with more than root copies of another user's. */
+static void too_much(const struct pfs_case *at)
+{
+	const uint64_t mib = UINT64_C(1) << 20;
+	static struct pfs_box_head head;
+	struct pfs_message message = { "" };
+	char folder[64];
+	(void)at;
+	int file = begin(false);
+	read_at(file, (void *)&head, sizeof(head), 0);
+	grow(file, &head, PFS_BOX_KINDS + 1, 64 * mib);
+	uint64_t before = resident();
+	struct pfs_reader *reader = pfs_reader_open(path, &message);
+	PFS_CHECK(reader != NULL && resident() - before < 16 * mib);
+	pfs_reader_close(reader);
+	(void)snprintf(folder, sizeof(folder), "/dev/shm/pfslab-foreign-%u", (unsigned)getpid());
+	struct statvfs room;
+	if (geteuid() == 0 && statvfs("/dev/shm", &room) == 0 &&
+	    room.f_bavail * (uint64_t)room.f_bsize > 1024 * mib) {
+		char moved[128];
+		(void)snprintf(moved, sizeof(moved), "%s/1-1.box", folder);
+		PFS_CHECK(mkdir(folder, 0700) == 0 && rename(path, moved) == 0);
+		PFS_CHECK(fchown(file, 65534, 65534) == 0 && chown(folder, 65534, 65534) == 0);
+		PFS_CHECK((reader = pfs_reader_open(moved, &message)) != NULL);
+		pfs_reader_close(reader);
+		grow(file, &head, PFS_BOX_SWITCHES, 513 * mib);
+		before = resident();
+		reader = pfs_reader_open(moved, &message);
+		PFS_CHECK(reader == NULL && resident() - before < 16 * mib);
+		PFS_CHECK(strstr(message.text, "holds more than the 512 MiB") != NULL &&
+			  strstr(message.text, "run pfs-mem as user") != NULL);
+		(void)unlink(moved);
+		(void)rmdir(folder);
+	}
+	end(file);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
@@ -315,6 +384,7 @@ int main(int argc, char **argv)
 		{ .name = "heads", .run = heads },
 		{ .name = "no_such_pages", .run = no_such_pages },
 		{ .name = "endless_texts", .run = endless_texts },
+		{ .name = "too_much", .run = too_much },
 	};
 	return pfs_tests_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -44,8 +44,8 @@ time.sleep(36000)
 """
 TABLES = ("memory_os memory_history memory_global_by_current_bytes memory_trace memory_limits "
           "memory_by_thread_by_current_bytes memory_arenas memory_arenas_history memory_mapped "
-          "global_status global_variables threads accounts setup_instruments "
-          "memory_summary_by_account_by_event_name").split()
+          "memory_parts memory_lines global_status global_variables threads accounts "
+          "setup_instruments memory_summary_by_account_by_event_name").split()
 NUMBERS = (0, 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 4096, 8192)
 
 
@@ -282,7 +282,7 @@ def packets(bench):
 # ---- requests ----
 
 PATHS = ("/", "/metrics", "/api/boxes", "/api/tables", "/api/tables/memory_os", "/api/history",
-         "/flame", "/pprof/heap", "/pprof/symbol", "/pprof/cmdline", "/debug/pprof/heap",
+         "/flame", "/lines", "/pprof/heap", "/pprof/symbol", "/pprof/cmdline", "/debug/pprof/heap",
          "/pprof/collapsed", "/page.css", "/boxes/1-1/", "/nonesuch")
 PARTS = (b"?target=", b"?limit=1&offset=2", b"&debug=1", b"?total=1", b"%00", b"%zz", b"/../..",
          b"//", b"?token=x", b"#", b"?limit=-1", b"?offset=99999999999999999999", b"?target=last")

@@ -8,6 +8,7 @@ Exit 0: all as expected. 1: something was not.
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -210,6 +211,9 @@ def runtime(place):
         expect(first["CURRENT"] > 30 << 20, f"the largest is small: {rows}")
         expect(kind is None or first["KIND"] == kind, f"{options}: {rows}")
         equal("pfs-mem run --for python" in text, first["KIND"].startswith("mapped"), "advice")
+        equal("PYTHONTRACEMALLOC" in text, first["KIND"] == "heap", "advice on blocks")
+        expect(re.search(r"MiB are resident; these rows explain (all of it|.* \(\d+ %\))", text),
+               f"the share of the resident set: {text}")
     line = place.mem("run", "--for", "cobol", "--", "true", status=2)
     expect("cobol" in line and "python, php, glib, node, java" in line and line.count("\n") == 1,
            f"an unknown runtime: {line}")

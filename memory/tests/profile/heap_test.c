@@ -3,6 +3,7 @@
  * survive rounding, names, and boxes with parts missing.
  */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,43 @@ static void without(const struct pfs_case *at)
 	pfs_heap_free(heap);
 }
 
+/* Looking up ends at a bound: the largest stacks come first, and what is left says so. */
+static void bounds(const struct pfs_case *at)
+{
+	struct pfs_symbols_report report;
+	struct pfs_heap *heap = pfs_heap_new();
+	char text[256], own[200];
+	(void)at;
+	PFS_CHECK(heap != NULL);
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	PFS_CHECK(length > 0);
+	own[length] = '\0';
+	struct pfs_heap_module module = { .begin = 0x1000,
+					  .end = 0x100000,
+					  .path = pfs_heap_text(heap, own) };
+	uint32_t of = pfs_heap_add_module(heap, &module);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t location = pfs_heap_location(heap, 0x2000 + i, of);
+		struct pfs_heap_entry like = { .stack = pfs_heap_stack(heap, &location, 1, false) };
+		pfs_heap_entry(heap, &like)->now.live_bytes = 100 + i;
+	}
+	pfs_heap_look_up(heap, true, &(struct pfs_symbols_bounds){ .ns = 1 }, &report);
+	PFS_CHECK_IS(report.late, 10);
+	(void)pfs_heap_frame_name(heap, 0, 0, text, sizeof(text));
+	PFS_CHECK(strncmp(text, "[not looked up] ", 16) == 0);
+	size_t before = mallinfo2().uordblks;
+	char *some = malloc(1000);
+	PFS_CHECK(some != NULL);
+	bool is_counted = mallinfo2().uordblks != before; /* not by a sanitizer's malloc */
+	free(some);
+	pfs_heap_look_up(heap, true, &(struct pfs_symbols_bounds){ .bytes = 1 }, &report);
+	if (is_counted) /* the largest stack was looked up */
+		PFS_CHECK(report.late == 9 && !heap->locations[9].is_late);
+	pfs_heap_look_up(heap, true, NULL, &report);
+	PFS_CHECK_IS(report.late, 0);
+	pfs_heap_free(heap);
+}
+
 /* Each row is a whole number, and together they equal the sum. */
 static void rounding(const struct pfs_case *at)
 {
@@ -226,6 +264,7 @@ int main(int argc, char **argv)
 	static const struct pfs_test tests[] = {
 		{ .name = "modules_in_time", .run = modules_in_time },
 		{ .name = "without", .run = without },
+		{ .name = "bounds", .run = bounds },
 		{ .name = "rounding", .run = rounding },
 		{ .name = "demangled", .run = demangled },
 		{ .name = "many", .run = many },

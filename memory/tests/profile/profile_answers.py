@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 from common import browser
 from place import equal, expect, skip
@@ -126,6 +127,9 @@ def owner(bench):
         wrong = bench.file("wrong.rules", text)
         done = bench.run("profile", program.target, "--rules", wrong, status=1)
         expect(fault in done.stderr and "wrong.rules" in done.stderr, f"{text}: {done.stderr}")
+    shipped = Path(bench.tool).parent / "rules"
+    for file in sorted(shipped.glob("*.rules")):
+        bench.run("profile", program.target, "--rules", str(file))
 
 
 def peak(bench):

@@ -8,6 +8,7 @@ named.
 """
 
 import http.client
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from profile_test import (Bench, expect, go_pprof, need, places, read_proto, skip,
                           sums_of_lines)
+from common import browser
 
 ROOT = "/boxes/1-1/"
 
@@ -87,6 +89,36 @@ def documents(served):
                               served.get("/metrics").decode(), re.M))
     expect(numbers["interval_bytes"] == "4096" and int(numbers["samples"]) > 100 and
            abs(int(numbers["bytes"]) - served.bytes) <= 1, f"metrics: {numbers}")
+
+
+def lines(served):
+    """The lines that hold most: those of pfs-mem report, by page and as a table; the page loads
+    them, and names the share of stacks that were walked."""
+    bench = served.bench
+    bench.run("report", served.box, "--out", bench.path("report.html"))
+    report = Path(bench.path("report.html")).read_text(encoding="utf-8")
+    whole = re.search(r'<h2 id="lines">.*?</table>', report, re.S)[0]
+    expect("planted_leak" in whole, whole)
+    expect(re.search(r"Stacks: \d+ taken, [\d.]+ % walked", whole), whole)
+    for root in ("/", ROOT):
+        part = served.get(root + "lines").decode()
+        expect(whole in part, f"{root}lines: {part[:2000]}")
+    page = served.get(ROOT).decode()
+    expect(f'data-from="{ROOT}lines"' in page and "planted_leak" not in page, "the page is quick")
+    table = json.loads(served.get(ROOT + "api/tables/memory_lines"))
+    said = json.loads(bench.run("profile", served.box, "--format", "json").stdout)
+    rows = [dict(zip(table["columns"], row)) for row in table["rows"]]
+    expect([(row["BYTES"], row["ERROR_BYTES"], row["BLOCKS"]) for row in rows] ==
+           [(one["BYTES"], one["ERROR"], one["BLOCKS"]) for one in said], f"{rows} {said}")
+    expect(rows[0]["LINE"] in said[0]["WHERE"], f"{rows[0]}")
+    expect(rows[0]["CALLER"] in said[0]["WHERE"], f"{rows[0]}")
+    answers = bench.run("sql", served.box, "SELECT VARIABLE_VALUE FROM global_status WHERE "
+                        "VARIABLE_NAME = 'Pfs_profile_stacks_taken'", "--format", "csv").stdout
+    expect(int(answers.split()[-1]) > 0, answers)
+    if browser.CHROMIUM:
+        seen = browser.browse(f"http://127.0.0.1:{served.port}{ROOT}?token={served.token}")
+        expect(re.search(r'data-lines="[1-9]', seen) and "planted_leak" in seen and
+               "data-failed" not in seen, f"in a browser: {seen[:500]}")
 
 
 def symbols(served):
@@ -260,7 +292,7 @@ def remote(served):
         expect("planted_leak" in text, f"{path}: {text}")
 
 
-PARTS = {one.__name__: one for one in (documents, symbols, heap_v2, difference,
+PARTS = {one.__name__: one for one in (documents, lines, symbols, heap_v2, difference,
                                          remote)}
 
 

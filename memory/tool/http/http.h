@@ -142,12 +142,14 @@ bool pfs_http_has_profile(const struct pfs_http_box *box);
 		  PFS_HTTP_PERHAPS unsigned *status, PFS_HTTP_PERHAPS struct pfs_message *message)
 #define PFS_HTTP_PERHAPS __attribute__((unused)) /* not every kind needs it */
 PFS_HTTP_MAKES(pfs_http_page);
+PFS_HTTP_MAKES(pfs_http_lines);
 PFS_HTTP_MAKES(pfs_http_style);
 PFS_HTTP_MAKES(pfs_http_script);
 PFS_HTTP_MAKES(pfs_http_live_script);
 PFS_HTTP_MAKES(pfs_http_boxes);
 PFS_HTTP_MAKES(pfs_http_table_names);
 PFS_HTTP_MAKES(pfs_http_table);
+PFS_HTTP_MAKES(pfs_http_memory_lines);
 PFS_HTTP_MAKES(pfs_http_history);
 PFS_HTTP_MAKES(pfs_http_metrics);
 PFS_HTTP_MAKES(pfs_http_heap_text);

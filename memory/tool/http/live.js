@@ -2,6 +2,27 @@
 (function () {
   'use strict';
   var box = document.getElementById('follow'), timer = null;
+  var lines = null, loading = false, slow = false; // what is in #loaded, and how it got there
+
+  // Looking up names takes longer than the rest: they are loaded apart, and not each 5 s if that
+  // takes more than one.
+  function load() {
+    var place = document.getElementById('loaded'), began = Date.now();
+    if (place && lines) { place.replaceChildren.apply(place, lines); }
+    if (!place || loading || slow) { return; }
+    loading = true;
+    fetch(place.dataset.from).then(function (answer) {
+      return answer.ok ? answer.text() : Promise.reject(answer.status);
+    }).then(function (text) {
+      var page = new DOMParser().parseFromString(text, 'text/html');
+      lines = Array.from(page.querySelector('main').childNodes);
+      slow = Date.now() - began > 1000;
+      document.getElementById('loaded').replaceChildren.apply(document.getElementById('loaded'), lines);
+      document.body.dataset.lines = String(document.querySelectorAll('table.lines tr').length);
+    }).catch(function (why) {
+      document.body.dataset.failed = String(why);
+    }).finally(function () { loading = false; });
+  }
 
   function unfolded() {
     var open = {};
@@ -24,6 +45,7 @@
     script.src = '/page.js';
     script.onload = function () { script.remove(); };
     document.body.appendChild(script);
+    load();
   }
 
   function renew() {
@@ -44,6 +66,7 @@
     renew();
   }
 
+  load();
   box.parentNode.hidden = false;
   box.addEventListener('change', follow);
   if (location.hash === '#follow') {

@@ -89,6 +89,7 @@ static void put_flame(FILE *to, const struct pfs_http_box *box)
 static void put_links(FILE *to, const char *id)
 {
 	static const char *const links[][2] = {
+		{ "lines", "the lines that hold the heap" },
 		{ "flame", "the flame graph alone" },
 		{ "pprof/heap", "for jeprof, google-pprof, go tool pprof; names at pprof/symbol" },
 		{ "debug/pprof/heap", "for go tool pprof, and profilers that pull" },
@@ -111,6 +112,9 @@ PFS_HTTP_MAKES(pfs_http_page)
 	struct pfs_report *report = pfs_report_take(box->path, message);
 	if (report == NULL)
 		return false;
+	if (pfs_http_has_profile(box))
+		(void)snprintf(report->lines_from, sizeof(report->lines_from), "/boxes/%s/lines",
+			       box->id);
 	if (!pfs_http_list(&list, message)) {
 		pfs_report_free(report);
 		return false;
@@ -133,6 +137,17 @@ PFS_HTTP_MAKES(pfs_http_page)
 	(void)fputs("</body></html>\n", to);
 	pfs_box_list_free(&list);
 	pfs_report_free(report);
+	return fine;
+}
+
+PFS_HTTP_MAKES(pfs_http_lines)
+{
+	pfs_put_doctype(to);
+	(void)fputs("pfs-mem: lines</title><link rel=\"stylesheet\" href=\"/page.css\"></head>\n"
+		    "<body><main>\n",
+		    to);
+	bool fine = pfs_report_write_lines(box->path, to, message);
+	(void)fputs("</main></body></html>\n", to);
 	return fine;
 }
 

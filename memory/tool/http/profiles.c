@@ -23,10 +23,7 @@ bool pfs_http_has_profile(const struct pfs_http_box *box)
 {
 	struct pfs_message message;
 	struct pfs_reader *reader = pfs_reader_open(box->path, &message);
-	struct pfs_seen_profile *profile = reader == NULL ? NULL
-							  : pfs_profile_take(reader, &message);
-	bool is_there = profile != NULL && profile->is_there;
-	pfs_profile_free(profile);
+	bool is_there = reader != NULL && pfs_profile_is_there(reader);
 	pfs_reader_close(reader);
 	return is_there;
 }
@@ -43,7 +40,7 @@ static struct pfs_heap *take(const struct pfs_http_box *box, bool with_names, un
 			*status = MHD_HTTP_NOT_FOUND;
 		return NULL;
 	}
-	pfs_heap_look_up(heap, with_names, &report);
+	pfs_heap_look_up(heap, with_names, NULL, &report);
 	if (pfs_heap_is_whole(heap, message))
 		return heap;
 	pfs_heap_free(heap);

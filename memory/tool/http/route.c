@@ -22,7 +22,11 @@ static const struct pfs_http_route routes[] = {
 	  false, pfs_http_metrics },
 	{ "api/boxes", JSON, PFS_POLICY_DATA, false, false, false, pfs_http_boxes },
 	{ "api/tables", JSON, PFS_POLICY_DATA, false, false, false, pfs_http_table_names },
+	/* It looks up names. */
+	{ "api/tables/memory_lines", JSON, PFS_POLICY_DATA, true, false, true,
+	  pfs_http_memory_lines },
 	{ "api/tables/", JSON, PFS_POLICY_DATA, false, false, true, pfs_http_table },
+	{ "lines", "text/html; charset=utf-8", PFS_POLICY_PAGE, true, false, true, pfs_http_lines },
 	{ "flame", "text/html; charset=utf-8", PFS_POLICY_FRAME, true, false, true,
 	  pfs_http_flame },
 	/* The paths of gperftools' servers, and of Go's. */

@@ -81,11 +81,11 @@ static int put_rows(struct pfs_json *json, sqlite3_stmt *statement, const struct
 	return code;
 }
 
-static bool put_table(sqlite3 *db, const struct pfs_http_ask *ask, const struct pfs_http_box *box,
-		      FILE *to, struct pfs_message *message)
+static bool put_table(sqlite3 *db, const char *name, const struct pfs_http_ask *ask,
+		      const struct pfs_http_box *box, FILE *to, struct pfs_message *message)
 {
 	sqlite3_stmt *statement = NULL;
-	char *query = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT -1 OFFSET %lld", ask->name,
+	char *query = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT -1 OFFSET %lld", name,
 				      (long long)ask->offset);
 	int code = query == NULL ? SQLITE_NOMEM
 				 : sqlite3_prepare_v2(db, query, -1, &statement, NULL);
@@ -93,7 +93,7 @@ static bool put_table(sqlite3 *db, const struct pfs_http_ask *ask, const struct 
 		struct pfs_json json = { .out = to, .is_compact = true };
 		pfs_json_object(&json, NULL);
 		pfs_json_lines(&json);
-		pfs_json_text(&json, "table", ask->name);
+		pfs_json_text(&json, "table", name);
 		pfs_json_text(&json, "box", box->id);
 		pfs_json_array(&json, "columns");
 		for (int i = 0; i < sqlite3_column_count(statement); i++)
@@ -110,17 +110,26 @@ static bool put_table(sqlite3 *db, const struct pfs_http_ask *ask, const struct 
 	return fine;
 }
 
-PFS_HTTP_MAKES(pfs_http_table)
+static bool show_table(const char *name, const struct pfs_http_ask *ask,
+		       const struct pfs_http_box *box, FILE *to, struct pfs_message *message)
 {
-	if (!is_table(ask->name)) {
-		*status = MHD_HTTP_NOT_FOUND;
-		return pfs_refuse(message, "there is no table '%.60s': /api/tables lists them",
-				  ask->name);
-	}
 	sqlite3 *db = pfs_tables_open(box->path, message);
-	bool fine = db != NULL && put_table(db, ask, box, to, message);
+	bool fine = db != NULL && put_table(db, name, ask, box, to, message);
 	(void)sqlite3_close(db);
 	return fine;
+}
+
+PFS_HTTP_MAKES(pfs_http_table)
+{
+	if (is_table(ask->name))
+		return show_table(ask->name, ask, box, to, message);
+	*status = MHD_HTTP_NOT_FOUND;
+	return pfs_refuse(message, "there is no table '%.60s': /api/tables lists them", ask->name);
+}
+
+PFS_HTTP_MAKES(pfs_http_memory_lines)
+{
+	return show_table("memory_lines", ask, box, to, message);
 }
 
 /* ---- over time ---- */

@@ -391,7 +391,8 @@ const char *pfs_heap_frame_name(const struct pfs_heap *heap, uint32_t location, 
 		return text;
 	}
 	const struct pfs_heap_module *module = &heap->modules[of->module];
-	(void)snprintf(text, text_bytes, "[unknown] %s+0x%" PRIx64,
+	(void)snprintf(text, text_bytes, "[%s] %s+0x%" PRIx64,
+		       of->is_late ? "not looked up" : "unknown",
 		       pfs_heap_path_end(heap->texts[module->path]),
 		       of->pc - module->begin + module->file_offset);
 	return text;

@@ -44,6 +44,7 @@ struct pfs_heap_location {
 	uint64_t pc;     /* in the call: a byte less than the address it returns to */
 	uint32_t module; /* PFS_HEAP_NONE: none */
 	uint32_t first_line, line_count;
+	bool is_late; /* looking up ended before it was its turn */
 };
 
 struct pfs_heap_stack {
@@ -87,6 +88,7 @@ struct pfs_heap {
 	double unsampled_bytes; /* counted, and without a sample that stands for them */
 	char of[200];           /* what was chosen of it: "at the peak, 12:00:01"; "": all */
 	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;
+	uint64_t stacks_taken, stacks_walked; /* since the start; 0: not known */
 
 	struct pfs_heap_module *modules;
 	struct pfs_heap_location *locations;

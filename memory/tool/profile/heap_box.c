@@ -259,6 +259,8 @@ static void take_head(struct making *making)
 	heap->lost_bytes = snapshot->lost[PFS_LOST_SAMPLE_BYTES];
 	heap->lost_stacks = snapshot->lost[PFS_LOST_STACKS];
 	heap->lost_contexts = snapshot->lost[PFS_LOST_CONTEXTS];
+	heap->stacks_taken = snapshot->stacks_taken;
+	heap->stacks_walked = snapshot->stacks_walked;
 }
 
 /* A dead program's last moment is that of its last tick, or of its last sample after that. */

@@ -8,11 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "lines.h"
 
 struct naming {
@@ -214,7 +217,85 @@ static void close_files(struct naming *naming)
 	free(naming->tried);
 }
 
-void pfs_heap_look_up(struct pfs_heap *heap, bool with_names, struct pfs_symbols_report *report)
+/* ---- all of them, within bounds ---- */
+
+struct weighed {
+	double bytes;
+	uint32_t stack;
+};
+
+static int heaviest_first(const void *one, const void *other)
+{
+	const struct weighed *a = one, *b = other;
+	return a->bytes > b->bytes   ? -1
+	       : a->bytes < b->bytes ? 1
+	       : a->stack < b->stack ? -1
+				     : a->stack > b->stack;
+}
+
+/* The stacks, those with the most bytes in use first. NULL: no memory. */
+static struct weighed *weigh(const struct pfs_heap *heap)
+{
+	struct weighed *stacks = calloc(heap->stack_count + 1, sizeof(*stacks));
+	for (uint32_t i = 0; stacks != NULL && i < heap->stack_count; i++)
+		stacks[i].stack = i;
+	for (uint32_t i = 0; stacks != NULL && i < heap->entry_count; i++)
+		stacks[heap->entries[i].stack].bytes += heap->entries[i].now.live_bytes;
+	if (stacks != NULL)
+		qsort(stacks, heap->stack_count, sizeof(*stacks), heaviest_first);
+	return stacks;
+}
+
+static uint64_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+	return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+}
+
+struct spending {
+	uint64_t end_ns, most_bytes; /* 0: no bound */
+	bool is_over;
+};
+
+static bool is_over(struct spending *self)
+{
+	self->is_over |= (self->end_ns != 0 && pfs_now_ns(CLOCK_MONOTONIC) >= self->end_ns) ||
+			 (self->most_bytes != 0 && allocated() >= self->most_bytes);
+	return self->is_over;
+}
+
+static void name_all(struct naming *naming, const struct pfs_symbols_bounds *bounds)
+{
+	struct pfs_heap *heap = naming->heap;
+	struct spending spending = { 0 };
+	struct weighed *stacks = weigh(heap);
+	bool *seen = calloc(heap->location_count + 1, sizeof(*seen));
+	if (stacks == NULL || seen == NULL)
+		heap->failed = true;
+	if (bounds != NULL && bounds->ns != 0)
+		spending.end_ns = pfs_now_ns(CLOCK_MONOTONIC) + bounds->ns;
+	if (bounds != NULL && bounds->bytes != 0)
+		spending.most_bytes = allocated() + bounds->bytes;
+	for (uint32_t i = 0; !heap->failed && i < heap->stack_count; i++) {
+		const struct pfs_heap_stack *stack = &heap->stacks[stacks[i].stack];
+		for (uint32_t j = 0; j < stack->depth; j++) {
+			uint32_t location = heap->frames[stack->first + j];
+			if (seen[location])
+				continue;
+			seen[location] = true;
+			heap->locations[location].is_late = is_over(&spending);
+			if (heap->locations[location].is_late)
+				naming->report->late++;
+			else
+				name_location(naming, location);
+		}
+	}
+	free(stacks);
+	free(seen);
+}
+
+void pfs_heap_look_up(struct pfs_heap *heap, bool with_names,
+		      const struct pfs_symbols_bounds *bounds, struct pfs_symbols_report *report)
 {
 	uint32_t count = heap->module_count;
 	struct naming naming = { .heap = heap,
@@ -224,9 +305,9 @@ void pfs_heap_look_up(struct pfs_heap *heap, bool with_names, struct pfs_symbols
 	memset(report, 0, sizeof(*report));
 	if (naming.files == NULL || naming.tried == NULL)
 		heap->failed = true;
-	for (uint32_t i = 0; with_names && !heap->failed && i < heap->location_count; i++)
-		name_location(&naming, i);
-	if (!heap->failed)
+	if (with_names && !heap->failed)
+		name_all(&naming, bounds);
+	if (!heap->failed && report->late == 0)
 		fit_modules(&naming);
 	close_files(&naming);
 	heap->is_named |= with_names;

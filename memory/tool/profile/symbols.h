@@ -8,14 +8,23 @@
 
 #include "heap.h"
 
+/* When looking up stops; 0: never. Checked before each address. */
+struct pfs_symbols_bounds {
+	uint64_t ns;    /* from the beginning on */
+	uint64_t bytes; /* by which malloc's memory may grow */
+};
+
 struct pfs_symbols_report {
 	uint32_t files_refused; /* that have addresses, and are not there, or other ones */
 	struct pfs_message why; /* the first of them */
+	uint32_t late;          /* addresses that were not looked up: a bound was reached */
 };
 
-/* pfs_heap_look_up - with_names: lines for all locations that have none; what finds no name stays
- * without. And in any case, modules become what other tools expect: where code is mapped. */
-void pfs_heap_look_up(struct pfs_heap *heap, bool with_names, struct pfs_symbols_report *report);
+/* pfs_heap_look_up - with_names: lines for all locations that have none, those of the largest
+ * stacks first; what finds no name stays without. And in any case, modules become what other tools
+ * expect: where code is mapped. bounds NULL: none. */
+void pfs_heap_look_up(struct pfs_heap *heap, bool with_names,
+		      const struct pfs_symbols_bounds *bounds, struct pfs_symbols_report *report);
 
 /* As a person reads it, to be freed: C++, Rust (both manglings); NULL: it is no mangled name. */
 char *pfs_demangled(const char *name);

@@ -45,7 +45,7 @@ static void say_part(FILE *to, const struct pfs_report *self)
 		      percent(pfs_number_at(answer, 0, 2), pfs_number_at(answer, 0, 5)));
 }
 
-static void say_line(FILE *to, const struct pfs_report_lines *lines)
+static void say_line(FILE *to, const struct pfs_view *lines)
 {
 	char text[1600], error[32];
 	if (lines->holders.count == 0)

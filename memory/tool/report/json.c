@@ -92,7 +92,7 @@ static void put_ages(struct pfs_json *json, const struct pfs_heap *heap,
 						      : 0);
 }
 
-static void put_lines(struct pfs_json *json, const char *name, const struct pfs_report_lines *lines)
+static void put_lines(struct pfs_json *json, const char *name, const struct pfs_view *lines)
 {
 	char where[1600];
 	if (lines->heap == NULL)

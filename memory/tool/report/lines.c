@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "memory/tool/profile/flame.h"
-#include "memory/tool/profile/symbols.h"
 #include "report.h"
 
 #define LINES_MOST 12u
@@ -16,41 +15,16 @@
 
 /* ---- taking ---- */
 
-void pfs_report_drop_lines(struct pfs_report_lines *lines)
-{
-	pfs_holders_drop(&lines->holders);
-	pfs_rules_close(lines->rules);
-	pfs_heap_free(lines->heap);
-	*lines = (struct pfs_report_lines){ 0 };
-}
-
-static bool take(struct pfs_report_lines *lines, struct pfs_reader *reader, bool at_peak,
-		 struct pfs_message *message)
-{
-	const struct pfs_heap_choice choice = { .is_scaled = true, .at_peak = at_peak };
-	const struct pfs_holders_options options = { .of_total = false };
-	struct pfs_symbols_report report;
-	struct pfs_message why;
-	lines->heap = pfs_heap_of_box_chosen(reader, &choice, &why);
-	if (lines->heap == NULL)
-		return true; /* the box has no profile */
-	pfs_heap_look_up(lines->heap, true, &report);
-	lines->rules = pfs_rules_open(NULL, lines->heap, message);
-	return lines->rules != NULL &&
-	       (pfs_holders_make(&lines->holders, lines->heap, lines->rules, &options) ||
-		pfs_refuse(message, "no memory for the report"));
-}
-
 bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(self->box, message);
-	bool fine = reader != NULL && take(&self->now, reader, false, message) &&
-		    take(&self->peak, reader, true, message);
+	bool fine = reader != NULL && pfs_view_take(&self->now, reader, false, NULL, message) &&
+		    pfs_view_take(&self->peak, reader, true, NULL, message);
 	pfs_reader_close(reader);
 	/* Estimates of the same samples: neither is scaled. */
 	double now = self->now.heap != NULL ? self->now.heap->sampled_bytes : 0;
 	if (self->peak.holders.bytes < now * WORTH_SHOWING)
-		pfs_report_drop_lines(&self->peak);
+		pfs_view_drop(&self->peak);
 	return fine;
 }
 
@@ -75,7 +49,7 @@ static void put_stack(FILE *to, const struct pfs_heap *heap, uint32_t stack)
 		(void)fputs("[cut: there were more callers]\n", to);
 }
 
-static void put_row(FILE *to, const struct pfs_report_lines *lines, const struct pfs_holder *holder)
+static void put_row(FILE *to, const struct pfs_view *lines, const struct pfs_holder *holder)
 {
 	const struct pfs_heap *heap = lines->heap;
 	double bytes = holder->now.live_bytes, all = lines->holders.bytes;
@@ -97,7 +71,7 @@ static void put_row(FILE *to, const struct pfs_report_lines *lines, const struct
 		      pfs_age_text(heap, holder->now.newest_ns, text));
 }
 
-static void put_table(FILE *to, const struct pfs_report_lines *lines, uint32_t most)
+static void put_table(FILE *to, const struct pfs_view *lines, uint32_t most)
 {
 	(void)fputs("<table class=\"lines\"><tr><th>line, and who called it</th><th>bytes</th>"
 		    "<th>error</th><th>share</th><th class=\"wide-only\">oldest</th>"
@@ -108,7 +82,7 @@ static void put_table(FILE *to, const struct pfs_report_lines *lines, uint32_t m
 	(void)fputs("</table>\n", to);
 }
 
-static void put_lead(FILE *to, const struct pfs_report_lines *lines)
+static void put_lead(FILE *to, const struct pfs_view *lines)
 {
 	char text[32];
 	(void)fprintf(
@@ -118,13 +92,18 @@ static void put_lead(FILE *to, const struct pfs_report_lines *lines)
 		"standard libraries; it opens to its largest stack.",
 		pfs_amount((int64_t)lines->heap->interval, text),
 		lines->heap->is_scaled ? ", scaled to the exact bytes of each instrument" : "");
+	if (lines->heap->stacks_taken != 0)
+		(void)fprintf(to, " Stacks: %" PRIu64 " taken, %.1f %% walked, the others unwound.",
+			      lines->heap->stacks_taken,
+			      100 * (double)lines->heap->stacks_walked /
+				      (double)lines->heap->stacks_taken);
 	if (lines->heap->unsampled_bytes >= 1)
 		(void)fprintf(to, " %s more have no sample.",
 			      pfs_amount((int64_t)lines->heap->unsampled_bytes, text));
 	(void)fputs("</p>\n", to);
 }
 
-static void put_peak(FILE *to, const struct pfs_report_lines *peak)
+static void put_peak(FILE *to, const struct pfs_view *peak)
 {
 	char text[32];
 	(void)fprintf(to, "<h3>At the peak</h3><p class=\"lead\">%s were in use ",
@@ -134,14 +113,15 @@ static void put_peak(FILE *to, const struct pfs_report_lines *peak)
 	put_table(to, peak, PEAK_LINES_MOST);
 }
 
-bool pfs_put_lines(FILE *to, const struct pfs_report *self)
+/* Which lines hold the heap: now, and at the peak if that was higher. */
+static void put_tables(FILE *to, const struct pfs_report *self)
 {
-	const struct pfs_flame_options options = { .is_part = true, .rules = self->now.rules };
-	struct pfs_message message;
-	if (self->now.heap == NULL)
-		return true;
 	(void)fputs("<h2 id=\"lines\">Which lines hold the heap</h2>\n", to);
-	if (self->now.holders.count == 0)
+	if (self->now.heap == NULL)
+		(void)fputs("<p class=\"lead\">Not known: the program was started without a heap "
+			    "profile.</p>\n",
+			    to);
+	else if (self->now.holders.count == 0)
 		(void)fputs("<p class=\"lead\">No block in use was sampled.</p>\n", to);
 	else
 		put_lead(to, &self->now);
@@ -149,6 +129,29 @@ bool pfs_put_lines(FILE *to, const struct pfs_report *self)
 		put_table(to, &self->now, LINES_MOST);
 	if (self->peak.heap != NULL && self->peak.holders.count != 0)
 		put_peak(to, &self->peak);
+}
+
+/* Where the page loads them into, because they take longer than the rest. */
+static void put_place(FILE *to, const char *from)
+{
+	(void)fputs("<section id=\"loaded\" data-from=\"", to);
+	pfs_put_text(to, from);
+	(void)fputs(
+		"\"><h2 id=\"lines\">Which lines hold the heap</h2><p class=\"lead\"><a href=\"",
+		to);
+	pfs_put_text(to, from);
+	(void)fputs("\">The lines</a> take a while to look up.</p></section>\n", to);
+}
+
+bool pfs_put_lines(FILE *to, const struct pfs_report *self)
+{
+	const struct pfs_flame_options options = { .is_part = true, .rules = self->now.rules };
+	struct pfs_message message;
+	if (self->lines_from[0] != '\0')
+		put_place(to, self->lines_from);
+	if (self->now.heap == NULL)
+		return true;
+	put_tables(to, self);
 	if (self->now.holders.count == 0)
 		return true;
 	(void)fputs("<h3 id=\"flame\">As a flame graph</h3><p class=\"lead\">Roots on top, the "
@@ -157,5 +160,18 @@ bool pfs_put_lines(FILE *to, const struct pfs_report *self)
 		    to);
 	bool fine = pfs_flame_write(self->now.heap, &options, to, &message);
 	(void)fputs("</div>\n", to);
+	return fine;
+}
+
+bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *message)
+{
+	struct pfs_report *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return pfs_refuse(message, "no memory for the report");
+	(void)snprintf(self->box, sizeof(self->box), "%s", box);
+	bool fine = pfs_report_take_lines(self, message);
+	if (fine)
+		put_tables(to, self);
+	pfs_report_free(self);
 	return fine;
 }

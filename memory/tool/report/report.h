@@ -15,7 +15,7 @@
 
 #include "base/amount.h"
 #include "memory/tool/markup.h"
-#include "memory/tool/profile/holders.h"
+#include "memory/tool/profile/view.h"
 #include "memory/tool/sql/sql.h"
 
 /* ---- questions, and their answers ---- */
@@ -64,18 +64,11 @@ struct pfs_answer {
 	struct pfs_value *values; /* row by row */
 };
 
-/* A heap profile, by the program's own lines. */
-struct pfs_report_lines {
-	struct pfs_heap *heap; /* NULL: none */
-	struct pfs_rules *rules;
-	struct pfs_holders holders;
-};
-
 struct pfs_report {
 	char box[PFS_READER_PATH_BYTES]; /* the file name: what commands name as their target */
 	struct pfs_answer answers[PFS_QUESTIONS];
-	struct pfs_report_lines now,
-		peak; /* with pfs_report_take_lines; peak: if that was higher */
+	struct pfs_view now, peak; /* with pfs_report_take_lines; peak: if that was higher */
+	char lines_from[96];       /* where the page loads its lines from; "": it has them */
 };
 
 /* All answers, of one moment. target as pfs_reader_open has it. NULL: as message says. */
@@ -84,7 +77,10 @@ void pfs_report_free(struct pfs_report *self);
 /* pfs_report_take_lines - add the heap profile, with the names of its functions: that can take
  * seconds. A box without a profile has none. False: no memory, see message. */
 bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message);
-void pfs_report_drop_lines(struct pfs_report_lines *lines);
+
+/* pfs_report_write_lines - only the lines of a box, in HTML without a page around them. False:
+ * failed, see message. */
+bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *message);
 
 /* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as
  * message says. */

@@ -195,8 +195,8 @@ void pfs_report_free(struct pfs_report *self)
 	for (int i = 0; self != NULL && i < PFS_QUESTIONS; i++)
 		pfs_answer_drop(&self->answers[i]);
 	if (self != NULL) {
-		pfs_report_drop_lines(&self->now);
-		pfs_report_drop_lines(&self->peak);
+		pfs_view_drop(&self->now);
+		pfs_view_drop(&self->peak);
 	}
 	free(self);
 }

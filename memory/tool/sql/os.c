@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "session.h"
 
 #define ROWS_MAX 32
@@ -65,6 +66,14 @@ static void ask_system(const struct pfs_box_info *info, struct system_says *says
 			says->rss_shmem = bytes;
 	}
 	(void)fclose(file);
+}
+
+uint64_t pfs_resident_now(const struct pfs_box_info *info)
+{
+	struct system_says says = { 0 };
+	if (info->is_live)
+		ask_system(info, &says);
+	return says.rss;
 }
 
 #define PART "resident"

@@ -15,7 +15,7 @@
 
 #include "session.h"
 
-#define OTHERS 8u
+#define OTHERS 9u
 
 static int most_first(const void *one, const void *other)
 {
@@ -84,6 +84,16 @@ static void add_known(struct pfs_parts *self, const char *kind, const char *name
 		    &(struct pfs_part){ .kind = kind, .name = name, .bytes = (int64_t)bytes });
 }
 
+/* Of the allocated bytes, those that nobody asked for, as far as they are resident: large blocks
+ * end in pages that were never touched. */
+static uint64_t rounding_of(const struct pfs_box_own *own, uint64_t spare)
+{
+	uint64_t asked = own->tracked + own->headers + own->accounts;
+	uint64_t rounding = own->allocated > asked ? own->allocated - asked : 0;
+	uint64_t found = own->heap > asked + spare ? own->heap - asked - spare : 0;
+	return own->measured_realtime_ns != 0 && found < rounding ? found : rounding;
+}
+
 /* What is resident besides blocks and mappings, at the last tick. */
 static void take_others(struct pfs_parts *self, const struct pfs_box_own *own)
 {
@@ -94,6 +104,8 @@ static void take_others(struct pfs_parts *self, const struct pfs_box_own *own)
 	uint64_t files = is_shared || own->rss_file < own->box ? own->rss_file
 							       : own->rss_file - own->box;
 	add_known(self, "allocator", "free blocks and pages", spare);
+	add_known(self, "allocator", "rounding to size classes; uncounted blocks",
+		  rounding_of(own, spare));
 	add_known(self, "stacks", "stacks of threads", own->stacks);
 	add_known(self, "files", "programs, libraries, mapped files", files);
 	add_known(self, "files", "private pages of files: .data, .bss", own->files_changed);
@@ -127,10 +139,11 @@ bool pfs_parts_take(struct pfs_parts *self, const struct pfs_snapshot *snapshot)
 	for (uint32_t i = 0; i < self->count; i++)
 		self->known_bytes =
 			(int64_t)((uint64_t)self->known_bytes + (uint64_t)self->parts[i].bytes);
-	if (snapshot->has_own) {
-		self->resident = (int64_t)snapshot->own.rss;
+	self->resident = (int64_t)pfs_resident_now(&snapshot->info);
+	if (snapshot->has_own)
 		take_unknown(self, &snapshot->own);
-	}
+	if (snapshot->has_own && self->resident == 0)
+		self->resident = (int64_t)snapshot->own.rss;
 	qsort(self->parts, self->count, sizeof(*self->parts), most_first);
 	return true;
 }

@@ -22,12 +22,15 @@ struct pfs_parts {
 	uint32_t count;
 	int64_t heap_bytes;  /* of all that is counted */
 	int64_t known_bytes; /* of all parts but unknown */
-	int64_t resident;    /* at the last tick, or now; 0: not known */
+	int64_t resident;    /* now, or of a dead program at its last tick; 0: not known */
 	bool has_estimate;
 };
 
 /* pfs_parts_take - of a snapshot with rows, which must outlive the list. False: no memory. */
 bool pfs_parts_take(struct pfs_parts *self, const struct pfs_snapshot *snapshot);
 void pfs_parts_drop(struct pfs_parts *self);
+
+/* The resident bytes of a living program, from the system; 0: not known. */
+uint64_t pfs_resident_now(const struct pfs_box_info *info);
 
 #endif

@@ -9,10 +9,18 @@
 
 #include "session.h"
 
+static void free_view(struct pfs_view *view)
+{
+	if (view != NULL)
+		pfs_view_drop(view);
+	free(view);
+}
+
 static void free_moment(struct pfs_moment *moment)
 {
 	pfs_snapshot_free(moment->snapshot);
 	pfs_snapshot_free(moment->with_ticks);
+	free_view(moment->view);
 	free(moment);
 }
 
@@ -31,6 +39,8 @@ void pfs_session_hold(struct pfs_session *self, bool on)
 {
 	pfs_snapshot_free(self->held);
 	self->held = NULL;
+	free_view(self->held_view);
+	self->held_view = NULL;
 	self->holds = on;
 }
 
@@ -179,6 +189,23 @@ const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs
 	if (moment->with_ticks == NULL)
 		moment->with_ticks = take(self, parts | PFS_SNAPSHOT_ROWS, message);
 	return moment->with_ticks;
+}
+
+const struct pfs_view *pfs_session_view(struct pfs_session *self, struct pfs_moment *moment,
+					struct pfs_message *message)
+{
+	const struct pfs_symbols_bounds bounds = { PFS_SQL_NAMES_NS, PFS_SQL_NAMES_BYTES };
+	struct pfs_view **view = self->holds ? &self->held_view : &moment->view;
+	if (*view != NULL)
+		return *view;
+	*view = calloc(1, sizeof(**view));
+	if (*view == NULL)
+		(void)pfs_refuse(message, "no memory for the lines of the profile");
+	else if (!pfs_view_take(*view, self->reader, false, &bounds, message)) {
+		free_view(*view);
+		*view = NULL;
+	}
+	return *view;
 }
 
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message)

@@ -8,6 +8,7 @@
 #ifndef PFS_SQL_SESSION_H
 #define PFS_SQL_SESSION_H
 
+#include "memory/tool/profile/view.h"
 #include "sql.h"
 
 /* A statement that runs, and its snapshot. */
@@ -18,6 +19,7 @@ struct pfs_moment {
 	unsigned parts;                  /* PFS_SNAPSHOT_*: needed by its cursors */
 	struct pfs_snapshot *snapshot;   /* NULL: nothing was read yet */
 	struct pfs_snapshot *with_ticks; /* a second one, if the first lacks ticks */
+	struct pfs_view *view;           /* the profile's lines; NULL: not asked for yet */
 };
 
 struct pfs_session {
@@ -27,6 +29,7 @@ struct pfs_session {
 	bool is_last;                    /* the newest box, see pfs_sql_attach_last */
 	bool holds;                      /* all statements see one moment, from the first on */
 	struct pfs_snapshot *held;       /* that moment; NULL: not yet */
+	struct pfs_view *held_view;      /* its lines, read a little later; NULL: not yet */
 	uint64_t row_counts[PFS_TABLES]; /* of the last snapshot, for plans */
 };
 
@@ -42,6 +45,13 @@ void pfs_session_leave(struct pfs_session *self, struct pfs_moment *moment);
 /* What the box had, with these parts at least; NULL: as message says. */
 const struct pfs_snapshot *pfs_session_look(struct pfs_session *self, struct pfs_moment *moment,
 					    unsigned parts, struct pfs_message *message);
+
+/* The profile's lines, read once for a moment, a little after its snapshot. Looking up their names
+ * is bounded: PFS_SQL_NAMES_NS, PFS_SQL_NAMES_BYTES. NULL: as message says. */
+const struct pfs_view *pfs_session_view(struct pfs_session *self, struct pfs_moment *moment,
+					struct pfs_message *message);
+#define PFS_SQL_NAMES_NS (UINT64_C(4) * 1000000000)
+#define PFS_SQL_NAMES_BYTES (UINT64_C(512) << 20)
 
 /* May the box be written? False: as message says. */
 bool pfs_session_writable(struct pfs_session *self, struct pfs_message *message);
@@ -68,6 +78,7 @@ struct pfs_table {
 	const char *columns;     /* as CREATE TABLE has them */
 	int keys[PFS_KEYS];      /* columns that can be asked for by equality, plus 1; 0: none */
 	unsigned parts;          /* of snapshots, beyond rows */
+	bool has_view;           /* it needs the profile's lines */
 	enum pfs_box_table rows; /* which of the five, for those */
 	uint64_t (*row_limit)(const struct pfs_cursor *cursor);
 	/* Is there a row of that number, that may fit the keys? Else *row is where to go on. NULL:
@@ -95,6 +106,7 @@ struct pfs_cursor {
 	sqlite3_vtab_cursor base;
 	struct pfs_moment *moment;
 	const struct pfs_snapshot *snapshot; /* of moment */
+	const struct pfs_view *view;         /* of moment, if table->has_view */
 	const struct pfs_table *table;
 	struct pfs_keys keys;
 	uint64_t row, row_limit;
@@ -111,7 +123,7 @@ extern const struct pfs_table pfs_sql_objects[];
 extern const size_t pfs_sql_object_count;
 extern const struct pfs_table pfs_sql_os, pfs_sql_parts, pfs_sql_mapped, pfs_sql_history,
 	pfs_sql_trace;
-extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits;
+extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits, pfs_sql_lines;
 extern const struct pfs_table pfs_sql_status, pfs_sql_variables;
 
 /* All of them: table i; NULL: no more. */

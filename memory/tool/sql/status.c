@@ -112,6 +112,8 @@ static const struct variable status[] = {
 	{ "Pfs_mapped_lost", LOST(PFS_LOST_MAPPED) },
 	{ "Pfs_memory_lost", LOST(PFS_LOST_MEMORY) },
 	{ "Pfs_owners_lost", AT(NUMBER_64, owners_lost) },
+	{ "Pfs_profile_stacks_taken", AT(NUMBER_64, stacks_taken) },
+	{ "Pfs_profile_stacks_walked", AT(NUMBER_64, stacks_walked) },
 	{ "Pfs_rows_missed", AT(NUMBER_64, rows_missed) },
 	{ "Pfs_thread_bytes_lost", LOST(PFS_LOST_THREAD_BYTES) },
 	{ "Threads_connected", AT(NUMBER_32, thread_count) },

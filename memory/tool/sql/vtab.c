@@ -194,6 +194,11 @@ static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text,
 					  &message);
 	if (self->snapshot == NULL)
 		return fail(cursor->pVtab, SQLITE_ERROR, message.text);
+	if (self->table->has_view) {
+		self->view = pfs_session_view(table->session, self->moment, &message);
+		if (self->view == NULL)
+			return fail(cursor->pVtab, SQLITE_ERROR, message.text);
+	}
 	for (int key = 0, argument = 0; key < PFS_KEYS && argument < argc; key++)
 		if ((plan & 1 << key) != 0 && !take_key(&self->keys, key, argv[argument++]))
 			return SQLITE_NOMEM;

@@ -7,6 +7,7 @@ Exit 0: all is as it must be. 1: something is not. 77: there is no mariadb clien
 """
 
 import hashlib
+import json
 import os
 import random
 import re
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import COLUMNS, Case, table
+from harness import COLUMNS, PFS_MEM, TABLES, Case, table
 
 # As its collectors perf_schema.memory_events and sys.user_summary send them.
 EXPORTER = {
@@ -270,6 +271,92 @@ class Client(Served):
                 (("serve", "--mysql", "127.0.0.1:0", "--password-file", empty, "last"),
                  "first line", 1)):
             self.one_line(words, status, part)
+
+
+class Ways(Served):
+    """The five tables and the switches, by the mariadb client."""
+
+    def rows(self, kind):
+        """{who: bytes allocated} of memory/w/x, without rows of zeroes."""
+        who = TABLES.get(kind, "'all'")
+        return {tuple(row[:-1]): int(row[-1]) for row in self.client(
+            f"SELECT {who}, SUM_NUMBER_OF_BYTES_ALLOC FROM performance_schema.{table(kind)} "
+            "WHERE EVENT_NAME = 'memory/w/x' AND COUNT_ALLOC > 0")}
+
+    def test_ways(self):
+        """Threads with a user and a host; with one of them, so without an account; with neither."""
+        for i, (user, host) in enumerate((("al", "h1"), ("al", "-"), ("-", "h1"), ("-", "-"),
+                                          ("bo", "h2"), ("al", "h1"))):
+            who = self.live.do("begin", f"t{i}", user, host, "YES")
+            self.live.do("alloc", who, "memory/w/x", 10 ** i)
+        self.serve()
+        expected = {
+            "thread": {(str(i + 2),): 10 ** i for i in range(6)},
+            "account": {("al", "h1"): 100001, ("NULL", "NULL"): 1000, ("bo", "h2"): 10000},
+            "user": {("al",): 100011, ("NULL",): 1000, ("bo",): 10000},
+            "host": {("h1",): 100101, ("NULL",): 1000, ("h2",): 10000},
+            "global": {("all",): 111111}}
+        for living in (True, False):
+            for kind, rows in expected.items():
+                self.assertEqual(self.rows(kind), rows, (kind, living))
+            self.live.kill()
+
+    def test_instrumented(self):
+        """UPDATE threads SET INSTRUMENTED: of a thread, of a user, of none; then read-only."""
+        al = self.live.do("begin", "t1", "al", "h2", "YES")
+        bo = self.live.do("begin", "t2", "bo", "h2", "YES")
+        self.serve()
+        update = "UPDATE performance_schema.threads SET INSTRUMENTED = "
+        self.client(update + "'NO' WHERE NAME = 't1'")
+        self.client(update + "'NO' WHERE PROCESSLIST_USER = 'nobody'")
+        for life in (al, bo):
+            self.live.do("alloc", life, "memory/w/x", 5)
+        self.assertEqual(self.rows("user"), {("bo",): 5})
+        self.client(update + "'YES' WHERE PROCESSLIST_USER = 'al'")
+        self.client(update + "'NO' WHERE PROCESSLIST_HOST = 'h2' AND PROCESSLIST_USER = 'bo'")
+        for life in (al, bo):
+            self.live.do("alloc", life, "memory/w/x", 7)
+        self.assertEqual(self.rows("user"), {("al",): 7, ("bo",): 5})
+        shown = self.client("SELECT NAME, INSTRUMENTED FROM performance_schema.threads "
+                            "WHERE NAME LIKE 't%' ORDER BY 1")
+        self.assertEqual(shown, [("t1", "YES"), ("t2", "NO")])
+        code, _, err = self.call(update + "'MAYBE'")
+        self.assertEqual((code, "'YES' or 'NO'" in err), (1, True), err)
+        self.stop()
+        self.serve("--allow-changes")
+        self.live.kill()
+        code, _, err = self.call(update + "'NO'")
+        self.assertEqual((code, "ERROR 1290" in err), (1, True), err)
+
+
+class Lines(Served):
+    """memory_lines of a program with a heap profile."""
+
+    def test_lines(self):
+        """What pfs-mem profile says, row by row; and how many stacks were walked."""
+        self.live.kill()
+        kept = "import time; kept = [bytes(100000) for _ in range(300)]; print(flush=True); "
+        program = subprocess.Popen([PFS_MEM, "run", "--", "/usr/bin/python3", "-c",
+                                    kept + "time.sleep(60)"], stdout=subprocess.PIPE)
+        program.stdout.readline()
+        program.kill()
+        program.wait()
+        program.stdout.close()
+        self.live.target = str(program.pid)
+        said = json.loads(subprocess.run(
+            [PFS_MEM, "profile", self.live.target, "--format", "json"], check=True,
+            capture_output=True).stdout)
+        self.serve()
+        rows = self.client("SELECT CONCAT(IF(NAME IS NULL, '', CONCAT(NAME, ': ')), LINE, "
+                           "IF(CALLER IS NULL, '', CONCAT(' from ', CALLER))), BYTES, "
+                           "ERROR_BYTES, BLOCKS, OLDEST <= NEWEST FROM pfs.memory_lines")
+        self.assertEqual(rows, [(one["WHERE"], str(one["BYTES"]), str(one["ERROR"]),
+                                 str(one["BLOCKS"]), "1") for one in said])
+        self.assertGreater(int(rows[0][1]), 25000000)
+        stacks = dict(self.client("SHOW STATUS LIKE 'Pfs_profile_stacks%'"))
+        self.assertGreaterEqual(int(stacks["Pfs_profile_stacks_taken"]),
+                                int(stacks["Pfs_profile_stacks_walked"]))
+        self.assertGreater(int(stacks["Pfs_profile_stacks_walked"]), 20)
 
 
 class Packets(Served):

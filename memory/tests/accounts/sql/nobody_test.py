@@ -31,6 +31,7 @@ STATEMENTS = (
     "SELECT * FROM sys.memory_global_total",
     "SHOW TABLES FROM performance_schema",
     "SELECT VARIABLE_VALUE FROM global_status WHERE VARIABLE_NAME = 'Pfs_box_command'",
+    "SELECT * FROM pfs.memory_lines",
     "UPDATE pfs.memory_limits SET LIMIT_BYTES = 0 WHERE SCOPE = 'PROGRAM'",
     "UPDATE pfs.memory_trace SET LIMIT_BYTES = 0",
     "UPDATE performance_schema.setup_instruments SET ENABLED = 'NO'",
@@ -58,8 +59,9 @@ STATEMENTS = (
     "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
 )
 PATHS = (
-    "GET /", "GET /metrics", "GET /api/boxes", "GET /api/tables/memory_os", "GET /api/history",
-    "GET /flame", "GET /pprof/heap", "GET /pprof/cmdline", "GET /debug/pprof/heap",
+    "GET /", "GET /metrics", "GET /api/boxes", "GET /api/tables/memory_os",
+    "GET /api/tables/memory_lines", "GET /api/history",
+    "GET /lines", "GET /flame", "GET /pprof/heap", "GET /pprof/cmdline", "GET /debug/pprof/heap",
     "POST /pprof/symbol", "POST /metrics", "DELETE /api/boxes", "GET /boxes/..%2F..%2Fetc/",
     "GET /nonesuch",
 )
