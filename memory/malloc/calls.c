@@ -9,6 +9,7 @@
 #include "last.h"
 #include "quick.h"
 #include "stats.h"
+#include "watch.h"
 
 void *pfs_no_memory(size_t size_bytes)
 {
@@ -60,6 +61,8 @@ static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, PFS_LINE);
+	if (!pfs_likely(!pfs_is_watched()))
+		return pfs_watched_malloc(size_bytes);
 	if (size_bytes > PFS_SMALL_MAX)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
@@ -100,6 +103,10 @@ PFS_COLD void pfs_free_slow(void *block)
 	static const char call[] = "free";
 	if (pfs_is_last())
 		return;
+	if (!pfs_likely(!pfs_is_watched())) {
+		pfs_watched_free(block);
+		return;
+	}
 	int errno_before = errno;
 	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
 	if (offset != 0)
@@ -187,8 +194,11 @@ static void *realloc_to(void *block, size_t size_bytes)
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
 		pfs_die("realloc", block, "the pointer is not to the start of a block");
 	size_t before = extent_block_bytes(extent);
-	if (pfs_size_of_request(size_bytes) == before)
+	if (pfs_size_of_request(size_bytes) == before) {
+		pfs_cache_note_new(pfs_cache_mine(), before);
+		pfs_cache_note_freed(pfs_cache_mine(), before);
 		return block;
+	}
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX &&
 	    pfs_large_resize(extent, size_bytes))
 		return block;

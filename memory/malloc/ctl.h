@@ -123,14 +123,12 @@ enum pfs_ctl_arena {
 };
 
 /* What a library that counts each block adds; it is not there in the allocator alone.
- *	profile_lg  log2 of the mean bytes between samples; 0: the program has no profile
- *	counter     bytes that the calling thread has allocated, or freed; each call advances it */
+ *	profile_lg  log2 of the mean bytes between samples; 0: the program has no profile */
 struct pfs_ctl_counting {
 	uint32_t (*profile_lg)(void);
 	bool (*profile_is_active)(void);
 	void (*profile_activate)(bool active);
 	int (*profile_dump)(const char *path); /* 0 or an error number */
-	uint64_t *(*counter)(bool freed);
 };
 extern const struct pfs_ctl_counting pfs_ctl_counting __attribute__((weak));
 

@@ -10,6 +10,7 @@
 #include "ctl.h"
 #include "explicit.h"
 #include "rings.h"
+#include "watch.h"
 
 /* ---- constants and options ---- */
 
@@ -346,16 +347,14 @@ static int narenas(const struct pfs_ctl *ctl, bool by_default)
 	return give_number(ctl, by_default ? settled : pfs_arena_count());
 }
 
-/* Only a library that counts each block keeps counters to point to. */
 static int thread_bytes(const struct pfs_ctl *ctl)
 {
 	enum pfs_ctl_do what = (enum pfs_ctl_do)ctl->row->value;
 	bool is_freed = what == PFS_CTL_DEALLOCATED || what == PFS_CTL_DEALLOCATED_AT;
-	uint64_t *counter = &pfs_ctl_counting != NULL ? pfs_ctl_counting.counter(is_freed) : NULL;
-	if (what == PFS_CTL_ALLOCATED_AT || what == PFS_CTL_DEALLOCATED_AT)
-		return counter != NULL ? pfs_ctl_give(ctl, &counter, sizeof(counter)) : ENOENT;
-	if (counter != NULL)
-		return give_number(ctl, *counter);
+	if (what == PFS_CTL_ALLOCATED_AT || what == PFS_CTL_DEALLOCATED_AT) {
+		uint64_t *counter = is_freed ? &pfs_own.freed : &pfs_own.allocated;
+		return pfs_watch() ? pfs_ctl_give(ctl, &counter, sizeof(counter)) : EAGAIN;
+	}
 	struct pfs_cache_bytes bytes = pfs_cache_own_bytes();
 	return give_number(ctl, is_freed ? bytes.freed : bytes.allocated);
 }

@@ -215,18 +215,18 @@ static void show_mappers(void)
 
 static void prepare(void)
 {
-	pfs_child_prepare();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
+	pfs_child_prepare();
 	pfs_pools_lock();
 }
 
 static void in_parent(void)
 {
 	pfs_pools_unlock();
+	pfs_child_in_parent();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
-	pfs_child_in_parent();
 }
 
 static void in_child(void)
