@@ -199,9 +199,21 @@ static bool lock_new(int file)
 	return false;
 }
 
+/* Removes the box of an earlier image of this process. Another process that is removing boxes may
+ * have seen it, and must not remove the new one: so wait until it is done. */
+static void remove_earlier(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file >= 0 && pfs_box_is_execed(file))
+		(void)lock_new(file);
+	(void)unlink(path);
+	if (file >= 0)
+		(void)close(file);
+}
+
 int pfs_box_new_file(const char *path, uint64_t bytes, struct pfs_message *message)
 {
-	(void)unlink(path);
+	remove_earlier(path);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0) {
 		(void)pfs_message_set(message, PFS_BAD_CONFIG, "the box %s cannot be created (%s)",

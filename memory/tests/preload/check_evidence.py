@@ -146,6 +146,36 @@ def trivia(place):
           "last is a killed program's")
 
 
+STORM = """
+import os
+for _ in range(120):
+    pid = os.fork()
+    if pid == 0:
+        kept = [bytearray(900) for _ in range(50)]
+        os.execve("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+"""
+
+
+def storm(place):
+    """Hundreds of programs that become ones without the library: their boxes stay few at once, a
+    leak's box stays, and so do the living ones."""
+    leak = place.start(forker(place), "leak", "50000000")
+    leak.wait()
+    living = place.start(forker(place), "vfork")
+    said(living)
+    for words in (("sh", "-c", "i=0; while [ $i -lt 120 ]; do env -i /bin/true; i=$((i+1)); done"),
+                  (sys.executable, "-c", STORM)):
+        equal(place.start(*words).wait(timeout=60), 0, "exit status")
+        boxes = place.boxes()
+        expect(len(boxes) <= 32 + 16 + 4, f"{len(boxes)} boxes after {words[0]}")
+        size = sum(os.stat(box).st_blocks * 512 for box in boxes)
+        expect(size < 12 << 20, f"{size} bytes of boxes after {words[0]}")
+        expect(any(f"/{leak.pid}-" in box for box in boxes), "the leak's box is gone")
+        expect(any(f"/{living.pid}-" in box for box in boxes), "the living program's box is gone")
+    end(living)
+
+
 def names(place):
     """A program is known by what it calls itself and by its file; an unused limit is reported."""
     alias = place.path("redis-server")
@@ -264,5 +294,5 @@ class Evidence(Place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (children, short, child_thread, execs, trivia, names, users, drops, service)},
+                 (children, short, child_thread, execs, trivia, storm, names, users, drops, service)},
                 Evidence(*sys.argv[2:4]))
