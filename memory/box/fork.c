@@ -175,8 +175,7 @@ bool pfs_box_refile(struct pfs_box *self, struct pfs_message *message)
 	if (!move_to(self, fresh)) {
 		(void)munmap(fresh, self->bytes);
 		(void)unlink(self->path);
-		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the box %s",
-				      self->path);
+		(void)pfs_box_is_full(self, message);
 		return false;
 	}
 	self->is_private = false;

@@ -8,6 +8,7 @@ Exit 0: all as expected. 1: something was not. 77: only root can try it.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -176,6 +177,51 @@ def storm(place):
     end(living)
 
 
+FULL = """
+import threading
+kept = []
+def work():
+    kept.append([bytes(size) for size in range(600, 2000)])
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("survived")
+"""
+
+
+def pid_in(line):
+    """The process in the name of a line's box; empty: it names none."""
+    found = re.search(r"/([0-9]+)-[0-9]+[.]box", line)
+    return found[1] if found else ""
+
+
+def full(place):
+    """On a full file system the program goes on, and one line says what is not counted."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None or subprocess.run(
+            ["unshare", "-m", "mount", "-t", "tmpfs", "none", place.folder], check=False,
+            stderr=subprocess.DEVNULL).returncode != 0:
+        skip("no file system can be mounted here")
+    mount = 'mount -t tmpfs -o "size=$1k,mode=700" none "$2" && shift 2 && exec "$@"'
+    seen = {}
+    for size in (8, 32, 64, 96, 128, 160, 192, 256, 4096):
+        done = place.call(["unshare", "-m", "sh", "-c", mount, "sh", str(size), place.folder,
+                           "env", f"LD_PRELOAD={os.path.dirname(place.tool)}/libpfsmem.so",
+                           sys.executable, "-S", "-c", FULL])
+        equal(done.stdout, "survived\n", f"{size} KiB: stdout")
+        lines = [line for line in done.stderr.splitlines() if f"/{pid_in(line)}-" in line]
+        expect(all("make room there, or set PFS_MEM_DIR" in line for line in lines),
+               f"{size} KiB: {lines}")
+        boxes = [pid_in(line) for line in lines]
+        equal(len(boxes), len(set(boxes)), f"{size} KiB: one line for each box: {lines}")
+        for word in ("no memory for the box", "cannot grow"):
+            seen.setdefault(word, []).extend(size for line in lines if word in line)
+    expect(8 in seen["no memory for the box"], f"not made: {seen}")
+    expect(seen["cannot grow"], f"not grown: {seen}")
+    expect(not any(4096 in sizes for sizes in seen.values()), f"there was room: {seen}")
+
+
 def names(place):
     """A program is known by what it calls itself and by its file; an unused limit is reported."""
     alias = place.path("redis-server")
@@ -294,5 +340,5 @@ class Evidence(Place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (children, short, child_thread, execs, trivia, storm, names, users, drops, service)},
+                 (children, short, child_thread, execs, trivia, storm, full, names, users, drops, service)},
                 Evidence(*sys.argv[2:4]))
