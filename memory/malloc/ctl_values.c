@@ -271,6 +271,8 @@ static int explicit_end(const struct pfs_ctl *ctl, bool (*end)(uint32_t number))
 
 /* ---- the heap profile of a library that has one ---- */
 
+#define LG_SAMPLE_MOST 62u
+
 static int prof_active(const struct pfs_ctl *ctl)
 {
 	bool before = pfs_ctl_counting.profile_is_active();
@@ -290,6 +292,19 @@ static int prof_dump(const struct pfs_ctl *ctl)
 	return error != 0 ? error : pfs_ctl_counting.profile_dump(path);
 }
 
+/* As in jemalloc, a number beyond the range is its end. */
+static int prof_reset(const struct pfs_ctl *ctl, uint32_t lg_before)
+{
+	size_t lg = lg_before;
+	int error = pfs_ctl_refuse_old(ctl);
+	if (error == 0)
+		error = pfs_ctl_write(ctl, &lg, sizeof(lg));
+	if (error != 0)
+		return error;
+	lg = lg < 1 ? 1 : lg > LG_SAMPLE_MOST ? LG_SAMPLE_MOST : lg;
+	return pfs_ctl_counting.profile_restart((uint32_t)lg);
+}
+
 static int prof_value(const struct pfs_ctl *ctl)
 {
 	uint32_t lg = &pfs_ctl_counting != NULL ? pfs_ctl_counting.profile_lg() : 0;
@@ -301,6 +316,7 @@ static int prof_value(const struct pfs_ctl *ctl)
 	case PFS_CTL_PROF_LG: return give_number(ctl, lg);
 	case PFS_CTL_PROF_ACTIVE: return prof_active(ctl);
 	case PFS_CTL_PROF_DUMP: return prof_dump(ctl);
+	case PFS_CTL_PROF_RESET: return prof_reset(ctl, lg);
 	default: return ENOENT;
 	}
 }

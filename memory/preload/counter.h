@@ -123,6 +123,9 @@ void pfs_report_end(FILE *to);
 /* prof.dump of mallctl; 0 or an error number. Only with a profile. */
 int pfs_profile_dump(const char *path);
 
+/* prof.reset: dumps omit what was sampled so far; from now on the mean gap is 2^lg bytes. */
+int pfs_profile_restart(uint32_t lg);
+
 /* Called by the ticker: writes a walk report if a reader asked for one. */
 void pfs_walk_if_asked(void);
 

@@ -28,4 +28,4 @@ static void profile_activate(bool active)
 }
 
 const struct pfs_ctl_counting pfs_ctl_counting = { profile_lg, profile_is_active, profile_activate,
-						   pfs_profile_dump };
+						   pfs_profile_dump, pfs_profile_restart };

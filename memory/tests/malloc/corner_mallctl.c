@@ -426,6 +426,38 @@ OUR_CORNER(profile_dumped)
 	CORNER_CHECK(mallctl("prof.dump", &value, &length, NULL, 0) == EPERM, "it is read");
 }
 
+/* Samples from before a reset are in no later dump; the interval is the new one. */
+OUR_CORNER(profile_reset)
+{
+	char path[] = "/tmp/pfslab-dump-XXXXXX";
+	const char *name = path;
+	size_t lg = 16, got = 0, length = sizeof(got);
+	if (!je_bool("config.prof")) {
+		CORNER_CHECK(mallctl("prof.reset", NULL, NULL, NULL, 0) == ENOENT, "no profile");
+		corner_skip("no profile");
+	}
+	int file = mkstemp(path);
+	CORNER_CHECK(file >= 0 && close(file) == 0, "%s", path);
+	for (unsigned i = 0; i < 40; i++)
+		memset(malloc(1 << 20), 1, 1);
+	je_write("prof.dump", &name, sizeof(name));
+	check_dump(path, 25e6, 65e6);
+	je_write("prof.reset", &lg, sizeof(lg));
+	CORNER_CHECK(je_size("prof.lg_sample") == lg, "lg_sample after the reset");
+	for (unsigned i = 0; i < 8; i++)
+		memset(malloc(1 << 20), 1, 1);
+	je_write("prof.dump", &name, sizeof(name));
+	check_dump(path, 8e6, 9e6); /* each is sampled */
+	CORNER_CHECK(mallctl("prof.reset", NULL, NULL, NULL, 0) == 0, "without an interval");
+	CORNER_CHECK(je_size("prof.lg_sample") == lg, "it stays");
+	lg = 1000;
+	je_write("prof.reset", &lg, sizeof(lg));
+	CORNER_CHECK(je_size("prof.lg_sample") == 62, "at most");
+	CORNER_CHECK(mallctl("prof.reset", &got, &length, NULL, 0) == EPERM, "it is read");
+	CORNER_CHECK(mallctl("prof.reset", NULL, NULL, &lg, 1) == EINVAL, "a short number");
+	(void)unlink(path);
+}
+
 OUR_CORNER(sbrk_is_never_first)
 {
 	const char *name = "secondary";
