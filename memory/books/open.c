@@ -234,8 +234,8 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	self->rule = pfs_rule_find(config->rule);
 	self->control = self->box.control;
 	/* NOLINTNEXTLINE: a region of the box */
-	self->switches = (void *)(self->box.base +
-				  pfs_box_region_of(&self->box, PFS_BOX_SWITCHES)->offset);
+	self->switches =
+		(void *)(self->box.base + pfs_box_region_of(&self->box, PFS_BOX_SWITCHES)->offset);
 	self->switch_count = config->threads_max;
 	self->instruments_max = config->instruments_max;
 	self->cells_base = self->box.base + cells->offset - PFS_LINE;

@@ -33,7 +33,7 @@ struct pfs_box {
 	bool keep;
 	char path[PFS_BOX_PATH_BYTES]; /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
-	struct pfs_cut cut; /* of a box with a file */
+	struct pfs_cut cut;          /* of a box with a file */
 	_Atomic(uint32_t) says_full; /* 1: in use, and it was not said yet that it cannot grow */
 };
 

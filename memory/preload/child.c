@@ -128,8 +128,8 @@ void pfs_child_in_parent(void)
 void pfs_child_in_child(void)
 {
 	pfs_mutex_unlock(&counters.lock);
-	pfs_nobodys.guard = 0;                    /* also where the kernel does not do it */
-	pfs_own.quick = &pfs_nobodys.quick;             /* likewise */
+	pfs_nobodys.guard = 0;                       /* also where the kernel does not do it */
+	pfs_own.quick = &pfs_nobodys.quick;          /* likewise */
 	if (pfs_load_relaxed(&standing) == FORKING)  /* relaxed: one thread */
 		pfs_store_relaxed(&standing, CHILD); /* relaxed: one thread */
 	else if (note_pid != (uint32_t)getpid())     /* the child of one that does not count */

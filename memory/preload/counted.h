@@ -100,7 +100,8 @@ PFS_COLD void *pfs_count_new(void *block, size_t size_bytes, const void *caller,
 PFS_COLD void *pfs_counted_new_slow(size_t size_bytes, const void *caller, pfs_front_fails *fails);
 PFS_COLD void pfs_counted_free_other(void *block);
 PFS_COLD void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes);
-/* A free of a block whose cell is not the last one: a tail call, so that free saves no registers. */
+/* A free of a block whose cell is not the last one: a tail call, so that free saves no registers.
+ */
 void pfs_counted_free_cell(void *block, const struct pfs_extent *slab, uint32_t *tag,
 			   uint64_t offset);
 

@@ -1,6 +1,6 @@
 /*
- * dump.c - prof.dump and prof.reset of mallctl: the heap profile in jemalloc's dialect heap_v2, with a line for
- * each thread, written by the program itself. jeprof and pfs-mem read it.
+ * dump.c - prof.dump and prof.reset of mallctl: the heap profile in jemalloc's dialect heap_v2,
+ * with a line for each thread, written by the program itself. jeprof and pfs-mem read it.
  *
  * Numbers are estimates: each sample stands for 1 / p blocks. So the interval in the first line is
  * 1, as in the dumps of pfs-mem. Samples are copied while no thread is inside the profile, as for a

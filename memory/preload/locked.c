@@ -41,8 +41,7 @@ static bool is_map(const struct pfs_area *area)
  * tables: MCL_ONFAULT locks their touched pages. */
 static void lock_area(const struct pfs_area *area, void *box)
 {
-	bool is_table = area->is_writable &&
-			(pfs_mapped_is_library(area->begin) || is_map(area));
+	bool is_table = area->is_writable && (pfs_mapped_is_library(area->begin) || is_map(area));
 	if (area->has_access && !is_table && !is_box(area, box))
 		(void)syscall(SYS_mlock, area->begin, area->end - area->begin);
 }
