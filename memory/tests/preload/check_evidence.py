@@ -340,5 +340,6 @@ class Evidence(Place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (children, short, child_thread, execs, trivia, storm, full, names, users, drops, service)},
+                 (children, short, child_thread, execs, trivia, storm, full, names, users, drops,
+                  service)},
                 Evidence(*sys.argv[2:4]))
