@@ -56,13 +56,52 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 				   align_bytes, is_zeroed);
 }
 
+/* ---- the calls of a watched thread ---- */
+
+static PFS_COLD void *malloc_watched(size_t size_bytes)
+{
+	struct pfs_cache *front = pfs_cache_own;
+	uint64_t allocated = pfs_own.allocated, freed = pfs_own.freed;
+	pfs_cache_own = front->behind;
+	void *block = pfs_malloc_quick(size_bytes);
+	pfs_cache_own = front;
+	/* The block alone, whichever way it came, and nothing that the call allocated for itself.
+	 */
+	pfs_own.allocated = allocated + pfs_malloc_usable_size(block);
+	pfs_own.freed = freed;
+	return block;
+}
+
+/* 0: not a block. */
+static uint64_t bytes_freed(const void *block)
+{
+	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
+	struct pfs_extent *extent = pfs_map_extent(entry);
+	if (extent == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
+		return 0;
+	return pfs_map_ring(entry) != 0 ? extent->block_bytes : extent->request_bytes;
+}
+
+static PFS_COLD void free_watched(void *block)
+{
+	struct pfs_cache *front = pfs_cache_own;
+	uint64_t allocated = pfs_own.allocated, freed = pfs_own.freed + bytes_freed(block);
+	pfs_cache_own = front->behind;
+	pfs_free_quick(block);
+	pfs_cache_own = front;
+	pfs_own.allocated = allocated;
+	pfs_own.freed = freed;
+}
+
+/* ---- malloc and free ---- */
+
 /* The block is large, or its ring holds few. */
 static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, PFS_LINE);
 	if (!pfs_likely(!pfs_is_watched()))
-		return pfs_watched_malloc(size_bytes);
+		return malloc_watched(size_bytes);
 	if (size_bytes > PFS_SMALL_MAX)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
@@ -104,7 +143,7 @@ PFS_COLD void pfs_free_slow(void *block)
 	if (pfs_is_last())
 		return;
 	if (!pfs_likely(!pfs_is_watched())) {
-		pfs_watched_free(block);
+		free_watched(block);
 		return;
 	}
 	int errno_before = errno;

@@ -28,13 +28,10 @@ struct pfs_cache_bytes pfs_cache_own_bytes(void);
  */
 bool pfs_watch(void);
 
+/* For the slow paths of calls.c. */
 static inline bool pfs_is_watched(void)
 {
 	return pfs_cache_own->behind != NULL;
 }
-
-/* The calls of a watched thread. */
-PFS_COLD void *pfs_watched_malloc(size_t size_bytes);
-PFS_COLD void pfs_watched_free(void *block);
 
 #endif

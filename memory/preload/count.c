@@ -15,14 +15,6 @@ const char pfs_conf_needs_tags = 1;
 
 /* ---- thread.allocated and its like: without the accounts' own blocks ---- */
 
-void pfs_count_inner(uint64_t allocated, uint64_t freed)
-{
-	pfs_own.inner_allocated += allocated;
-	pfs_own.inner_freed += freed;
-	pfs_own.allocated -= allocated;
-	pfs_own.freed -= freed;
-}
-
 static uint64_t class_bytes(struct pfs_extent *extent)
 {
 	return pfs_tagged_is_large(extent) ? extent->request_bytes : extent->block_bytes;

@@ -37,7 +37,13 @@ static inline uint32_t *pfs_tag_at(struct pfs_extent *extent, const void *block)
 
 /* Bytes that the calling thread allocated or freed for the accounts: thread.allocated and its like
  * are without them. */
-void pfs_count_inner(uint64_t allocated, uint64_t freed);
+static inline void pfs_count_inner(uint64_t allocated, uint64_t freed)
+{
+	pfs_own.inner_allocated += allocated;
+	pfs_own.inner_freed += freed;
+	pfs_own.allocated -= allocated;
+	pfs_own.freed -= freed;
+}
 
 /* The cell that a tag names, directly or through a sample. Only with rule exact. */
 static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
