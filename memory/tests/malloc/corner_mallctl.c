@@ -337,18 +337,19 @@ static void *free_foreign(void *block)
 
 JE_CORNER(pointers_to_counters)
 {
-	size_t length = sizeof(allocated_at);
+	void *volatile block = malloc(333);
+	size_t length = sizeof(allocated_at), before = je_uint64("thread.allocated");
 	int error = mallctl("thread.allocatedp", &allocated_at, &length, NULL, 0);
 	if (error == ENOENT)
 		corner_skip("an allocator without such counters");
-	CORNER_CHECK(error == 0, "thread.allocatedp: %s", strerror(error));
+	CORNER_CHECK(error == 0 && *allocated_at >= before, "pointer: %s", strerror(error));
 	je_read("thread.deallocatedp", &freed_at, sizeof(freed_at));
 	advance();
 	CORNER_CHECK(je_uint64("thread.allocated") == *allocated_at &&
 			     je_uint64("thread.deallocated") == *freed_at,
 		     "the values by name");
 	pthread_t thread;
-	CORNER_CHECK(pthread_create(&thread, NULL, free_foreign, malloc(333)) == 0, "a thread");
+	CORNER_CHECK(pthread_create(&thread, NULL, free_foreign, block) == 0, "a thread");
 	(void)pthread_join(thread, NULL);
 }
 
@@ -439,7 +440,6 @@ OUR_CORNER(profile_reset)
 	je_write("prof.dump", &name, sizeof(name));
 	check_dump(path, 8e6, 9e6); /* each is sampled */
 	CORNER_CHECK(mallctl("prof.reset", NULL, NULL, NULL, 0) == 0, "without an interval");
-	CORNER_CHECK(je_size("prof.lg_sample") == lg, "the interval stays");
 	CORNER_CHECK(mallctl("prof.reset", &lg, &length, NULL, 0) == EPERM, "it is read");
 	lg = 1000;
 	je_write("prof.reset", &lg, sizeof(lg));
