@@ -254,6 +254,13 @@ static void fill(struct pfs_books *self, const struct pfs_memory_config *config)
 	pfs_store_relaxed(&head->state, PFS_BOX_LIVE); /* relaxed: it is still empty */
 }
 
+/* Did a part of the box find no memory? */
+static bool has_no_room(const struct pfs_box *box)
+{
+	return box->base != NULL &&
+	       pfs_load_relaxed(&box->head->lost[PFS_LOST_MEMORY]) != 0; /* relaxed: a count */
+}
+
 enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct pfs_books **memory,
 				struct pfs_message *message)
 {
@@ -282,6 +289,8 @@ enum pfs_status pfs_memory_open(const struct pfs_memory_config *config, struct p
 		status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for limits");
 	if (status == PFS_OK && config->profile_lg != 0 && !pfs_profile_open(self, config))
 		status = pfs_message_set(message, PFS_NO_MEMORY, "no memory for the profile");
+	if (status == PFS_NO_MEMORY && has_no_room(&self->box))
+		(void)pfs_box_is_full(&self->box, message);
 	if (status != PFS_OK) {
 		drop(self);
 		return status;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -40,6 +41,21 @@ uint64_t pfs_box_now_ns(void)
 
 /* ---- regions ---- */
 
+/* Once for each box, and not while it is made, which has its own message. */
+static void say_full(struct pfs_box *self)
+{
+	char line[PFS_BOX_PATH_BYTES + 256];
+	uint32_t says = 1;
+	if (!pfs_cas_relaxed(&self->says_full, &says, 0)) /* relaxed: only the first call counts */
+		return;
+	int length = snprintf(line, sizeof(line),
+			      "pfslab: the box %s cannot grow, because its file system or memory "
+			      "limit is full: the program goes on, and what finds no room is not "
+			      "counted; make room there, or set PFS_MEM_DIR to another folder\n",
+			      self->path);
+	(void)!write(STDERR_FILENO, line, (size_t)length);
+}
+
 bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes)
 {
 	uint64_t from = offset / PFS_BOX_PAGE * PFS_BOX_PAGE;
@@ -56,6 +72,8 @@ bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes)
 	if (!done)
 		/* relaxed: a count */
 		(void)pfs_fetch_add_relaxed(&self->head->lost[PFS_LOST_MEMORY], 1);
+	if (!done)
+		say_full(self);
 	errno = errno_before;
 	return done;
 }
@@ -199,9 +217,21 @@ static bool lock_new(int file)
 	return false;
 }
 
+/* Removes the box of an earlier image of this process. Another process that is removing boxes may
+ * have seen it, and must not remove the new one: so wait until it is done. */
+static void remove_earlier(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file >= 0 && pfs_box_is_execed(file))
+		(void)lock_new(file);
+	(void)unlink(path);
+	if (file >= 0)
+		(void)close(file);
+}
+
 int pfs_box_new_file(const char *path, uint64_t bytes, struct pfs_message *message)
 {
-	(void)unlink(path);
+	remove_earlier(path);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0) {
 		(void)pfs_message_set(message, PFS_BAD_CONFIG, "the box %s cannot be created (%s)",
@@ -353,6 +383,15 @@ char *pfs_box_map_new(const struct pfs_box *self, struct pfs_message *message)
 	return base;
 }
 
+enum pfs_status pfs_box_is_full(const struct pfs_box *self, struct pfs_message *message)
+{
+	return pfs_message_set(message, PFS_NO_MEMORY,
+			       "no memory for the box %s: its file system or memory limit is full "
+			       "(or Linux is older than 5.14): make room there, or set "
+			       "PFS_MEM_DIR to another folder",
+			       self->path);
+}
+
 enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_private,
 			     const struct pfs_box_want *wants, uint32_t want_count,
 			     struct pfs_message *message)
@@ -381,10 +420,7 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 		(void)munmap(self->base, self->bytes);
 		(void)unlink(self->path);
 		self->base = NULL;
-		return pfs_message_set(message, PFS_NO_MEMORY,
-				       "no memory for the box %s: its file system is full, or "
-				       "Linux is older than 5.14",
-				       self->path);
+		return pfs_box_is_full(self, message);
 	}
 	write_head(self, wants, want_count);
 	return PFS_OK;
@@ -398,6 +434,7 @@ void pfs_box_watch(struct pfs_box *self)
 		"pfslab: the box was truncated while its program runs: the program goes on, "
 		"uncounted\n";
 	pfs_cut_watch(&self->cut, self->base, self->bytes, true);
+	pfs_store_relaxed(&self->says_full, 1); /* relaxed: one thread */
 }
 
 void pfs_box_leave(struct pfs_box *self)

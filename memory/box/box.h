@@ -33,7 +33,8 @@ struct pfs_box {
 	bool keep;
 	char path[PFS_BOX_PATH_BYTES]; /* empty: no file */
 	struct pfs_box_source sources[PFS_BOX_REGIONS_MAX];
-	struct pfs_cut cut; /* of a box with a file */
+	struct pfs_cut cut;          /* of a box with a file */
+	_Atomic(uint32_t) says_full; /* 1: in use, and it was not said yet that it cannot grow */
 };
 
 /* The specification of a region. */
@@ -55,6 +56,9 @@ enum pfs_status pfs_box_make(struct pfs_box *self, const char *folder, bool is_p
 			     const struct pfs_box_want *wants, uint32_t want_count,
 			     struct pfs_message *message);
 
+/* The message of a box without memory, and what to do about it. */
+enum pfs_status pfs_box_is_full(const struct pfs_box *self, struct pfs_message *message);
+
 /* Unmap the box. Remove its file, or keep it and mark it as ended. */
 void pfs_box_end(struct pfs_box *self);
 
@@ -75,7 +79,8 @@ void pfs_box_exec(struct pfs_box *self, bool will);
 
 struct pfs_box_region *pfs_box_region_of(struct pfs_box *self, enum pfs_box_kind kind);
 
-/* pfs_box_populate - allocate zero-filled memory for a part of the box; false: no memory. */
+/* pfs_box_populate - allocate zero-filled memory for a part of the box; false: no memory. The first
+ * time, a line on stderr says so. */
 bool pfs_box_populate(struct pfs_box *self, uint64_t offset, uint64_t bytes);
 
 /* The configuration of a container whose pages lie in a region. */

@@ -12,6 +12,7 @@
 
 #include "box.h"
 #include "containers/message.h"
+#include "keep.h"
 #include "place.h"
 
 /* Parts of the box that have memory, as (from, bytes); head and control first. */
@@ -136,6 +137,9 @@ static bool name_in(const char *folder, char *path, size_t path_bytes)
 	return strlen(name) < path_bytes;
 }
 
+/* A program may make children that exec, and start no program that would remove their boxes. */
+#define PRUNES_ONE_OF 16u
+
 /* The file for a child's box: beside its parent's, or, if the process has changed its user since,
  * in that user's folder. */
 static char *new_bytes(struct pfs_box *self, struct pfs_message *message)
@@ -144,6 +148,8 @@ static char *new_bytes(struct pfs_box *self, struct pfs_message *message)
 	if (!folder_of(self->path, folder, sizeof(folder)) ||
 	    !name_in(folder, self->path, sizeof(self->path)))
 		return NULL;
+	if ((uint32_t)getpid() % PRUNES_ONE_OF == 0)
+		pfs_box_prune(folder);
 	char *fresh = pfs_box_map_new(self, message);
 	if (fresh != NULL || geteuid() == self->head->uid)
 		return fresh;
@@ -169,8 +175,7 @@ bool pfs_box_refile(struct pfs_box *self, struct pfs_message *message)
 	if (!move_to(self, fresh)) {
 		(void)munmap(fresh, self->bytes);
 		(void)unlink(self->path);
-		(void)pfs_message_set(message, PFS_NO_MEMORY, "no memory for the box %s",
-				      self->path);
+		(void)pfs_box_is_full(self, message);
 		return false;
 	}
 	self->is_private = false;

@@ -19,7 +19,7 @@
 
 #define KEEP_DEAD 32u
 #define NEWEST_PART 4u   /* one part of them are for the newest */
-#define YOUNG_SECONDS 10 /* such a file may not be locked yet */
+#define YOUNG_SECONDS 10 /* such a file may not be locked yet, unless its program has execed */
 #define PAGE_BYTES_MOST (1u << 20)
 #define CELLS_BYTES_MOST (UINT64_C(1) << 30)
 
@@ -171,6 +171,11 @@ static bool is_name(const char *name)
 	return start != 0 && strcmp(name + pid + 1 + start, ".box") == 0;
 }
 
+static bool is_recent(const struct stat *status)
+{
+	return time(NULL) - status->st_mtime < YOUNG_SECONDS;
+}
+
 static bool take(int folder, const char *name, struct pfs_kept *kept)
 {
 	struct stat status;
@@ -178,7 +183,7 @@ static bool take(int folder, const char *name, struct pfs_kept *kept)
 	    !S_ISREG(status.st_mode))
 		return false;
 	*kept = (struct pfs_kept){ .seen_ns = (uint64_t)status.st_mtime * 1000000000 };
-	if (time(NULL) - status.st_mtime < YOUNG_SECONDS)
+	if (is_recent(&status))
 		kept->keep = PFS_KEEP_YOUNG;
 	(void)snprintf(kept->name, sizeof(kept->name), "%s", name);
 	return true;
@@ -210,11 +215,34 @@ static struct pfs_kept *list(int folder, size_t *count)
 	return all;
 }
 
+static int open_box(int folder, const char *name, int flags)
+{
+	return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+bool pfs_box_is_execed(int file)
+{
+	uint32_t state;
+	return pread(file, &state, sizeof(state), offsetof(struct pfs_box_head, state)) ==
+		       (ssize_t)sizeof(state) &&
+	       state == PFS_BOX_EXECED;
+}
+
+/* A box that its program marked was locked before. A script makes hundreds of them each second. */
+static void look_at_young(int folder, struct pfs_kept *kept)
+{
+	int file = open_box(folder, kept->name, O_RDONLY);
+	if (file < 0)
+		return;
+	if (pfs_box_is_execed(file))
+		kept->keep = PFS_KEEP_NOT;
+	(void)close(file);
+}
+
 /* No process has it mapped if the lock is free. Readers also take a shared lock. */
 static void look(int folder, bool may_note, struct pfs_kept *kept)
 {
-	int file = openat(folder, kept->name,
-			  (may_note ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int file = open_box(folder, kept->name, may_note ? O_RDWR : O_RDONLY);
 	if (file < 0 || flock(file, LOCK_SH | LOCK_NB) != 0)
 		kept->keep = PFS_KEEP_LIVING;
 	else
@@ -275,6 +303,9 @@ struct pfs_kept *pfs_box_keep(int folder, bool weighs, size_t *count)
 	if (!weighs && *count <= places)
 		*count = 0;
 	for (size_t i = 0; i < *count; i++)
+		if (all[i].keep == PFS_KEEP_YOUNG)
+			look_at_young(folder, &all[i]);
+	for (size_t i = 0; i < *count; i++)
 		if (weighs || all[i].keep == PFS_KEEP_NOT)
 			look(folder, !weighs, &all[i]);
 	if (*count != 0)
@@ -315,6 +346,24 @@ static void count_dropped(int folder, uint64_t boxes, uint64_t most_bytes)
 	(void)close(file);
 }
 
+/*
+ * Removes a box, unless its name now is that of a living program's. Where a process has execed, the
+ * new program's box gets the same name. It locks the marked one before it replaces it
+ * (pfs_box_new_file), so the name cannot change hands here.
+ */
+static bool remove_box(int folder, const char *name)
+{
+	struct stat status;
+	int file = open_box(folder, name, O_RDONLY);
+	bool is_dead = file >= 0 && flock(file, LOCK_SH | LOCK_NB) == 0 &&
+		       fstat(file, &status) == 0 && status.st_nlink != 0 &&
+		       (!is_recent(&status) || pfs_box_is_execed(file));
+	bool is_removed = is_dead && unlinkat(folder, name, 0) == 0;
+	if (file >= 0)
+		(void)close(file);
+	return is_removed;
+}
+
 void pfs_box_prune(const char *path)
 {
 	size_t count;
@@ -326,7 +375,7 @@ void pfs_box_prune(const char *path)
 	for (size_t i = 0; i < count; i++) {
 		char lock[PFS_KEEP_NAME_BYTES + 8];
 		(void)snprintf(lock, sizeof(lock), "%s.lock", all[i].name);
-		if (all[i].keep != PFS_KEEP_NOT || unlinkat(folder, all[i].name, 0) != 0)
+		if (all[i].keep != PFS_KEEP_NOT || !remove_box(folder, all[i].name))
 			continue;
 		(void)unlinkat(folder, lock, 0);
 		boxes++;

@@ -19,7 +19,7 @@ enum pfs_cause { PFS_CAUSE_UNCOUNTED, PFS_CAUSE_EXECED, PFS_CAUSE_ENDED, PFS_CAU
 enum pfs_keep {
 	PFS_KEEP_NOT, /* it goes with the next start of a program */
 	PFS_KEEP_LIVING,
-	PFS_KEEP_YOUNG,   /* written in the last 10 seconds */
+	PFS_KEEP_YOUNG,   /* written in the last 10 seconds, unless its program has execed */
 	PFS_KEEP_NEWEST,  /* among the newest programs that were killed while they held much */
 	PFS_KEEP_WEIGHT,  /* by cause, then bytes */
 	PFS_KEEP_TRIVIAL, /* there is room for it */
@@ -44,6 +44,9 @@ struct pfs_kept {
  * free, NULL: no boxes, or no memory.
  */
 struct pfs_kept *pfs_box_keep(int folder, bool weighs, size_t *count);
+
+/* Does an open box belong to a program that has become another one? */
+bool pfs_box_is_execed(int file);
 
 /* Remove the boxes of a folder that do not stay, and count them in its file PFS_KEEP_DROPPED. */
 void pfs_box_prune(const char *folder);

@@ -35,7 +35,7 @@ static struct pfs_cache *attach(void)
 
 struct pfs_cache *pfs_cache_attached(void)
 {
-	struct pfs_cache *cache = pfs_cache_own;
+	struct pfs_cache *cache = pfs_cache_mine();
 	if (cache != &pfs_cache_none)
 		return cache;
 	pfs_start();
@@ -55,7 +55,7 @@ void pfs_caches_end(void)
 	pfs_mutex_lock(&pfs_registry.lock);
 	bool is_alone = true;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
-		is_alone &= cache == pfs_cache_own || pfs_cache_is_left(cache);
+		is_alone &= cache == pfs_cache_mine() || pfs_cache_is_left(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	if (!is_alone)
 		(void)pfs_caches_tick(true);
@@ -64,27 +64,10 @@ void pfs_caches_end(void)
 		pfs_stocks_empty(arena);
 }
 
-struct pfs_cache_bytes pfs_cache_own_bytes(void)
-{
-	struct pfs_cache *cache = pfs_cache_attached();
-	struct pfs_cache_counts counts = { .threads = 0 };
-	pfs_mutex_lock(&pfs_registry.lock); /* so that no thread takes from its rings */
-	pfs_cache_count(&counts, cache);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	/* relaxed: written by this thread */
-	struct pfs_cache_bytes bytes = { pfs_load_relaxed(&cache->past_bytes),
-					 pfs_load_relaxed(&cache->past_freed_bytes) };
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		bytes.allocated += counts.mallocs[class] * pfs_classes[class].size_bytes;
-		bytes.freed += counts.frees[class] * pfs_classes[class].size_bytes;
-	}
-	return bytes;
-}
-
 void pfs_cache_end(void *ended)
 {
 	pfs_cache_flush();
-	pfs_cache_own = &pfs_cache_ended;
+	pfs_cache_own = &pfs_cache_ended; /* from here on no call uses rings: each one tells */
 	pfs_cache_retire(ended);
 	pfs_mutex_lock(&pfs_registry.lock);
 	bool is_last = !pfs_caches_any();

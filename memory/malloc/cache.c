@@ -54,8 +54,9 @@ static bool make_usable(struct pfs_cache *cache, struct pfs_cache_ring *ring, ui
 	pfs_mutex_lock(&pfs_registry.lock);
 	if (pfs_ring_is_revoked(ring) && ring->slots == NULL) {
 		uint32_t most = pfs_ring_capacity_most(cache, class);
-		if (most > PFS_RING_CAPACITY_LEAST)
-			most = PFS_RING_CAPACITY_LEAST;
+		uint32_t least = pfs_conf.tags ? PFS_TAGS_TOGETHER : PFS_RING_CAPACITY_LEAST;
+		if (most > least)
+			most = least;
 		done = pfs_ring_resize(cache, ring, most);
 	} else if (pfs_ring_is_revoked(ring)) {
 		pfs_ring_set_limits(ring);
@@ -99,6 +100,18 @@ static uint32_t refill_share(const struct pfs_cache *cache, uint32_t class, uint
 	return wish != 0 ? wish : 1;
 }
 
+/*
+ * How many blocks a refill takes that needs `least`. Threads write the tags of their blocks with
+ * each call, and neighbours' tags share a line. So with tags it takes a line of them, or several:
+ * from a slab without holes, threads then share none. (With lines shared by two CPUs that have no
+ * cache in common, a counted pair of malloc and free takes twice as long.)
+ */
+static uint32_t whole_lines(const struct pfs_cache_ring *ring, uint32_t have, uint32_t least)
+{
+	uint32_t wish = (least + PFS_TAGS_TOGETHER - 1) / PFS_TAGS_TOGETHER * PFS_TAGS_TOGETHER;
+	return pfs_conf.tags && have + wish <= ring->capacity ? wish : least;
+}
+
 /* If the back holds fewer blocks than this, a malloc that finds the front empty also refills from
  * the bin. Otherwise a program that takes and frees the same few blocks would move them every few
  * calls. */
@@ -136,7 +149,8 @@ static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uin
 		return have;
 	pfs_cache_begin_move(cache, class);
 	void **slots = pfs_ring_back_slots(ring) + have;
-	uint32_t got = pfs_bin_take(&cache->arena->bins[class], slots, wish - have);
+	uint32_t got = pfs_bin_take(&cache->arena->bins[class], slots,
+				    whole_lines(ring, have, wish - have));
 	pfs_ring_move_back(ring, have + got);
 	pfs_cache_end_move(cache);
 	return have + got;

@@ -103,6 +103,9 @@ struct pfs_cache {
 	_Atomic(uint64_t) direct_mallocs, direct_frees; /* owner: calls that bypassed the rings */
 	/* owner: bytes of those calls and of large blocks */
 	_Atomic(uint64_t) past_bytes, past_freed_bytes;
+	/* owner, watch.h: of a thread's cache, the one in front of it; of that one, the cache
+	 * behind it. Else NULL. */
+	struct pfs_cache *front, *behind;
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
@@ -111,20 +114,20 @@ _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the pag
 struct pfs_own {
 	struct pfs_cache *cache;
 	/* Used only by a library that counts blocks (memory/preload/counted.h). */
+	struct pfs_quick *quick;
 	struct pfs_counter *counter;
 	/* of the part of the page map where most of the thread's blocks are */
 	uintptr_t first_page;
 	_Atomic(uint64_t) *entries; /* of that part */
-	uint64_t last_tag;          /* this and reference: guarded */
-	uint32_t reference;         /* of the thread's life */
-	struct pfs_cell *last_cell;
-	/* Bytes of classes that the thread has allocated and freed, which thread.allocatedp and
-	 * thread.deallocatedp point to. */
+	/* Bytes of classes that the thread has allocated and freed, if it is watched (watch.h). */
 	uint64_t allocated, freed;
+	/* The part of the rings' and the cache's counts that is the accounts' own. */
+	uint64_t inner_allocated, inner_freed;
 };
 
-/* The calling thread's cache; never NULL. Before the first call, and after the thread's end, it is
- * one whose rings are all unusable. */
+/* The cache that the calling thread's fast paths use; never NULL. Before the first call, and after
+ * the thread's end, it is one whose rings are all unusable; so it is in a thread that is watched,
+ * in front of its own. */
 #ifdef PFS_SIM /* of the virtual thread */
 struct pfs_cache **pfs_cache_own_place(void);
 #define pfs_cache_own (*pfs_cache_own_place())
@@ -133,6 +136,13 @@ extern _Thread_local struct pfs_own pfs_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 #define pfs_cache_own (pfs_own.cache)
 #endif
+/* The calling thread's own cache, for slow paths. */
+static inline struct pfs_cache *pfs_cache_mine(void)
+{
+	struct pfs_cache *cache = pfs_cache_own;
+	return pfs_likely(cache->behind == NULL) ? cache : cache->behind;
+}
+
 extern struct pfs_cache pfs_cache_none __attribute__((visibility("hidden")));
 extern struct pfs_cache pfs_cache_ended __attribute__((visibility("hidden")));
 
@@ -259,23 +269,29 @@ static inline void pfs_cache_bump(struct pfs_cache *self, _Atomic(uint64_t) *cou
 		(void)pfs_fetch_add_relaxed(counter, by); /* relaxed: a count */
 }
 
+/* Advance what the program watches: not for a cache that only lends its rings. */
+static inline void pfs_cache_tell(const struct pfs_cache *self, uint64_t bytes, uint64_t freed)
+{
+#ifdef PFS_SIM
+	(void)self, (void)bytes, (void)freed;
+#else
+	pfs_own.allocated += self->is_explicit ? 0 : bytes;
+	pfs_own.freed += self->is_explicit ? 0 : freed;
+#endif
+}
+
 /* Note bytes that the calling thread allocated or freed without its rings. */
 static inline void pfs_cache_note_new(struct pfs_cache *self, uint64_t bytes)
 {
 	pfs_cache_bump(self, &self->past_bytes, bytes);
+	pfs_cache_tell(self, bytes, 0);
 }
 
 static inline void pfs_cache_note_freed(struct pfs_cache *self, uint64_t bytes)
 {
 	pfs_cache_bump(self, &self->past_freed_bytes, bytes);
+	pfs_cache_tell(self, 0, bytes);
 }
-
-/* Bytes that the calling thread has allocated and freed since its start, rounded up to size
- * classes. */
-struct pfs_cache_bytes {
-	uint64_t allocated, freed;
-};
-struct pfs_cache_bytes pfs_cache_own_bytes(void);
 
 /* create: a cache that belongs to no thread, bound to the calling thread's arena; NULL: no memory.
  * destroy: its blocks go to the words. */

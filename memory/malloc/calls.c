@@ -9,6 +9,7 @@
 #include "last.h"
 #include "quick.h"
 #include "stats.h"
+#include "watch.h"
 
 void *pfs_no_memory(size_t size_bytes)
 {
@@ -55,11 +56,52 @@ PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_
 				   align_bytes, is_zeroed);
 }
 
+/* ---- the calls of a watched thread ---- */
+
+static PFS_COLD void *malloc_watched(size_t size_bytes)
+{
+	struct pfs_cache *front = pfs_cache_own;
+	uint64_t allocated = pfs_own.allocated, freed = pfs_own.freed;
+	pfs_cache_own = front->behind;
+	void *block = pfs_malloc_quick(size_bytes);
+	pfs_cache_own = front;
+	/* The block alone, whichever way it came, and nothing that the call allocated for itself.
+	 */
+	pfs_own.allocated = allocated + pfs_malloc_usable_size(block);
+	pfs_own.freed = freed;
+	return block;
+}
+
+/* 0: not a block. */
+static uint64_t bytes_freed(const void *block)
+{
+	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
+	struct pfs_extent *extent = pfs_map_extent(entry);
+	if (extent == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
+		return 0;
+	return pfs_map_ring(entry) != 0 ? extent->block_bytes : extent->request_bytes;
+}
+
+static PFS_COLD void free_watched(void *block)
+{
+	struct pfs_cache *front = pfs_cache_own;
+	uint64_t allocated = pfs_own.allocated, freed = pfs_own.freed + bytes_freed(block);
+	pfs_cache_own = front->behind;
+	pfs_free_quick(block);
+	pfs_cache_own = front;
+	pfs_own.allocated = allocated;
+	pfs_own.freed = freed;
+}
+
+/* ---- malloc and free ---- */
+
 /* The block is large, or its ring holds few. */
 static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, PFS_LINE);
+	if (!pfs_likely(!pfs_is_watched()))
+		return malloc_watched(size_bytes);
 	if (size_bytes > PFS_SMALL_MAX)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
@@ -100,6 +142,10 @@ PFS_COLD void pfs_free_slow(void *block)
 	static const char call[] = "free";
 	if (pfs_is_last())
 		return;
+	if (!pfs_likely(!pfs_is_watched())) {
+		free_watched(block);
+		return;
+	}
 	int errno_before = errno;
 	uint32_t offset = pfs_map_ring(pfs_map_entry(block));
 	if (offset != 0)
@@ -187,8 +233,11 @@ static void *realloc_to(void *block, size_t size_bytes)
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
 		pfs_die("realloc", block, "the pointer is not to the start of a block");
 	size_t before = extent_block_bytes(extent);
-	if (pfs_size_of_request(size_bytes) == before)
+	if (pfs_size_of_request(size_bytes) == before) {
+		pfs_cache_note_new(pfs_cache_mine(), before);
+		pfs_cache_note_freed(pfs_cache_mine(), before);
 		return block;
+	}
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX &&
 	    pfs_large_resize(extent, size_bytes))
 		return block;

@@ -109,7 +109,8 @@ enum pfs_ctl_do {
 	PFS_CTL_PROF, /* is there a profile? */
 	PFS_CTL_PROF_LG,
 	PFS_CTL_PROF_ACTIVE,
-	PFS_CTL_PROF_DUMP
+	PFS_CTL_PROF_DUMP,
+	PFS_CTL_PROF_RESET
 };
 enum pfs_ctl_bin { PFS_CTL_BIN_SIZE, PFS_CTL_BIN_NREGS, PFS_CTL_BIN_SLAB, PFS_CTL_BIN_SHARDS };
 enum pfs_ctl_arena {
@@ -123,14 +124,13 @@ enum pfs_ctl_arena {
 };
 
 /* What a library that counts each block adds; it is not there in the allocator alone.
- *	profile_lg  log2 of the mean bytes between samples; 0: the program has no profile
- *	counter     bytes that the calling thread has allocated, or freed; each call advances it */
+ *	profile_lg  log2 of the mean bytes between samples; 0: the program has no profile */
 struct pfs_ctl_counting {
 	uint32_t (*profile_lg)(void);
 	bool (*profile_is_active)(void);
 	void (*profile_activate)(bool active);
-	int (*profile_dump)(const char *path); /* 0 or an error number */
-	uint64_t *(*counter)(bool freed);
+	int (*profile_dump)(const char *path); /* 0 or an error number, as the next */
+	int (*profile_restart)(uint32_t lg);
 };
 extern const struct pfs_ctl_counting pfs_ctl_counting __attribute__((weak));
 

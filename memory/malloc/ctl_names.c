@@ -81,6 +81,7 @@ const struct pfs_ctl_row pfs_ctl_rows[] = {
 	DO("prof.active", bool, PFS_CTL_PROF_ACTIVE),
 	DO("prof.dump", char *, PFS_CTL_PROF_DUMP),
 	DO("prof.lg_sample", size_t, PFS_CTL_PROF_LG),
+	DO("prof.reset", size_t, PFS_CTL_PROF_RESET),
 
 	DO("thread.arena", unsigned, PFS_CTL_THREAD_ARENA),
 	DO("thread.allocated", uint64_t, PFS_CTL_ALLOCATED),

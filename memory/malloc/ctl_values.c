@@ -10,6 +10,7 @@
 #include "ctl.h"
 #include "explicit.h"
 #include "rings.h"
+#include "watch.h"
 
 /* ---- constants and options ---- */
 
@@ -270,6 +271,8 @@ static int explicit_end(const struct pfs_ctl *ctl, bool (*end)(uint32_t number))
 
 /* ---- the heap profile of a library that has one ---- */
 
+#define LG_SAMPLE_MOST 62u
+
 static int prof_active(const struct pfs_ctl *ctl)
 {
 	bool before = pfs_ctl_counting.profile_is_active();
@@ -289,6 +292,19 @@ static int prof_dump(const struct pfs_ctl *ctl)
 	return error != 0 ? error : pfs_ctl_counting.profile_dump(path);
 }
 
+/* As in jemalloc, a number beyond the range is its end. */
+static int prof_reset(const struct pfs_ctl *ctl, uint32_t lg_before)
+{
+	size_t lg = lg_before;
+	int error = pfs_ctl_refuse_old(ctl);
+	if (error == 0)
+		error = pfs_ctl_write(ctl, &lg, sizeof(lg));
+	if (error != 0)
+		return error;
+	lg = lg < 1 ? 1 : lg > LG_SAMPLE_MOST ? LG_SAMPLE_MOST : lg;
+	return pfs_ctl_counting.profile_restart((uint32_t)lg);
+}
+
 static int prof_value(const struct pfs_ctl *ctl)
 {
 	uint32_t lg = &pfs_ctl_counting != NULL ? pfs_ctl_counting.profile_lg() : 0;
@@ -300,6 +316,7 @@ static int prof_value(const struct pfs_ctl *ctl)
 	case PFS_CTL_PROF_LG: return give_number(ctl, lg);
 	case PFS_CTL_PROF_ACTIVE: return prof_active(ctl);
 	case PFS_CTL_PROF_DUMP: return prof_dump(ctl);
+	case PFS_CTL_PROF_RESET: return prof_reset(ctl, lg);
 	default: return ENOENT;
 	}
 }
@@ -346,16 +363,14 @@ static int narenas(const struct pfs_ctl *ctl, bool by_default)
 	return give_number(ctl, by_default ? settled : pfs_arena_count());
 }
 
-/* Only a library that counts each block keeps counters to point to. */
 static int thread_bytes(const struct pfs_ctl *ctl)
 {
 	enum pfs_ctl_do what = (enum pfs_ctl_do)ctl->row->value;
 	bool is_freed = what == PFS_CTL_DEALLOCATED || what == PFS_CTL_DEALLOCATED_AT;
-	uint64_t *counter = &pfs_ctl_counting != NULL ? pfs_ctl_counting.counter(is_freed) : NULL;
-	if (what == PFS_CTL_ALLOCATED_AT || what == PFS_CTL_DEALLOCATED_AT)
-		return counter != NULL ? pfs_ctl_give(ctl, &counter, sizeof(counter)) : ENOENT;
-	if (counter != NULL)
-		return give_number(ctl, *counter);
+	if (what == PFS_CTL_ALLOCATED_AT || what == PFS_CTL_DEALLOCATED_AT) {
+		uint64_t *counter = is_freed ? &pfs_own.freed : &pfs_own.allocated;
+		return pfs_watch() ? pfs_ctl_give(ctl, &counter, sizeof(counter)) : EAGAIN;
+	}
 	struct pfs_cache_bytes bytes = pfs_cache_own_bytes();
 	return give_number(ctl, is_freed ? bytes.freed : bytes.allocated);
 }

@@ -34,7 +34,7 @@ static inline struct pfs_cache *pfs_explicit_enter(struct pfs_cache *cache)
 
 static inline void pfs_explicit_leave(struct pfs_cache *own)
 {
-	pfs_cache_own = own;
+	pfs_cache_own = own->front != NULL ? own->front : own;
 }
 
 #endif

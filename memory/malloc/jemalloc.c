@@ -246,8 +246,11 @@ PUBLIC void *rallocx(void *block, size_t size, int flags)
 	if (bytes == 0)
 		return pfs_no_memory(size);
 	if (is_aligned(block, wish.align_bytes)) {
-		if (bytes == before)
+		if (bytes == before) {
+			pfs_cache_note_new(pfs_cache_mine(), before);
+			pfs_cache_note_freed(pfs_cache_mine(), before);
 			return block;
+		}
 		bool is_large = pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
 		if (is_large && size > PFS_SMALL_MAX && resize(extent, size, wish.zero))
 			return block;

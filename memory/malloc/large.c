@@ -49,7 +49,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	extent->is_clean = false;
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
 	pfs_extents_count_large(extents, 0, bytes);
-	pfs_cache_note_new(pfs_cache_own, bytes);
+	pfs_cache_note_new(pfs_cache_mine(), bytes);
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
@@ -90,8 +90,8 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 		pfs_conf_fill((char *)extent->base + before, bytes - before); /* NOLINT: as above */
 	extent->request_bytes = bytes;
 	pfs_extents_count_large(extents, before, bytes);
-	pfs_cache_note_new(pfs_cache_own, bytes);
-	pfs_cache_note_freed(pfs_cache_own, before);
+	pfs_cache_note_new(pfs_cache_mine(), bytes);
+	pfs_cache_note_freed(pfs_cache_mine(), before);
 	return true;
 }
 

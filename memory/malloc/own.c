@@ -16,14 +16,14 @@ struct pfs_cache pfs_cache_none = UNUSABLE_CACHE;
 struct pfs_cache pfs_cache_ended = UNUSABLE_CACHE;
 
 #ifndef PFS_SIM /* there it belongs to the virtual thread */
-/* In a library that counts: the counter of a thread that does not count. */
+/* In a library that counts: those of a thread that does not count. */
 extern struct pfs_counter pfs_counter_none __attribute__((weak, visibility("hidden")));
+extern struct pfs_nobodys pfs_nobodys __attribute__((weak, visibility("hidden")));
 
 _Thread_local struct pfs_own pfs_own = {
 	.cache = &pfs_cache_none,
+	.quick = (struct pfs_quick *)&pfs_nobodys, /* its first member */
 	.counter = &pfs_counter_none,
 	.first_page = UINTPTR_MAX / 2, /* no page is within a part's size after it */
-	.last_tag = UINT32_MAX,
-	.reference = UINT32_MAX,
 };
 #endif

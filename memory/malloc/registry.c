@@ -69,6 +69,13 @@ struct pfs_cache *pfs_cache_new(void)
 	return cache;
 }
 
+static void cache_free(struct pfs_cache *cache)
+{
+	if (cache->front != NULL)
+		pfs_base_free(&cache_pool, cache->front);
+	pfs_base_free(&cache_pool, cache);
+}
+
 bool pfs_cache_is_left(const struct pfs_cache *cache)
 {
 	return pfs_registry.has_left && !cache->is_explicit && cache != pfs_registry.survivor;
@@ -154,7 +161,7 @@ void pfs_cache_retire(struct pfs_cache *cache)
 	pfs_cache_leave_arena(cache);
 	unlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
-	pfs_base_free(&cache_pool, cache);
+	cache_free(cache);
 }
 
 /* ---- fork ---- */
@@ -197,7 +204,7 @@ uint64_t pfs_caches_bury(void)
 			given += bury_ring(cache, class);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
-		pfs_base_free(&cache_pool, cache);
+		cache_free(cache);
 	}
 	pfs_registry.has_left = false;
 	return given;
@@ -226,10 +233,10 @@ void pfs_caches_child(void)
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
 		if (cache->is_explicit)
 			settle_explicit(cache);
-		else if (cache != pfs_cache_own &&
+		else if (cache != pfs_cache_mine() &&
 			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
 			pfs_cache_leave_arena(cache);
 	}
-	pfs_registry.survivor = pfs_cache_own;
+	pfs_registry.survivor = pfs_cache_mine();
 	pfs_registry.has_left = true;
 }

@@ -29,7 +29,7 @@ static void flush_ring(struct pfs_cache *cache, uint32_t class)
 
 void pfs_cache_flush(void)
 {
-	struct pfs_cache *cache = pfs_cache_own;
+	struct pfs_cache *cache = pfs_cache_mine();
 	if (cache == &pfs_cache_none || cache == &pfs_cache_ended)
 		return;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)

@@ -147,6 +147,8 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 #define PFS_FRONT_MOST 64u
 #endif
 
+#define PFS_TAGS_TOGETHER ((uint32_t)(PFS_LINE / sizeof(uint32_t))) /* in a line */
+
 /* A new cache, not listed yet; NULL: no memory. */
 struct pfs_cache *pfs_cache_new(void);
 

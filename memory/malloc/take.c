@@ -64,7 +64,7 @@ static uint64_t batch_take(struct batch *batch)
 
 static bool is_of_others(const struct pfs_cache *cache, const struct pfs_bin *bin)
 {
-	return cache != pfs_cache_own && cache->arena == bin->arena;
+	return cache != pfs_cache_mine() && cache->arena == bin->arena;
 }
 
 static uint64_t held_by_others(const struct pfs_bin *bin)

@@ -14,18 +14,24 @@
 
 const char pfs_conf_needs_tags = 1;
 
-/* ---- thread.allocatedp and thread.deallocatedp: without the accounts' own blocks ---- */
+/* ---- thread.allocated and its like: without the accounts' own blocks ---- */
 
-void pfs_counted_note_new(struct pfs_extent *extent)
+static uint64_t class_bytes(struct pfs_extent *extent)
 {
-	if (extent != NULL && pfs_counter_state != PFS_COUNTER_INSIDE)
-		pfs_own.allocated += pfs_counted_class_bytes(extent);
+	return pfs_tagged_is_large(extent) ? extent->request_bytes : extent->block_bytes;
 }
 
-void pfs_counted_note_freed(struct pfs_extent *extent)
+/* A block that is allocated, or will be freed; NULL: no block with a tag. */
+static void note_new(struct pfs_extent *extent)
 {
-	if (extent != NULL && pfs_counter_state != PFS_COUNTER_INSIDE)
-		pfs_own.freed += pfs_counted_class_bytes(extent);
+	if (extent != NULL && pfs_counter_state == PFS_COUNTER_INSIDE)
+		pfs_count_inner(class_bytes(extent), 0);
+}
+
+static void note_freed(struct pfs_extent *extent)
+{
+	if (extent != NULL && pfs_counter_state == PFS_COUNTER_INSIDE)
+		pfs_count_inner(0, class_bytes(extent));
 }
 
 /* ---- tags ---- */
@@ -59,7 +65,7 @@ static void write_tag(struct pfs_extent *extent, const void *block, uint32_t who
 static uintptr_t address_of(const struct pfs_counter *counter, const void *caller)
 {
 	bool is_quick = pfs_program.is_exact && !counter->thread->is_limited;
-	return pfs_guarded(is_quick ? (uintptr_t)caller : ~(uintptr_t)caller);
+	return is_quick ? (uintptr_t)caller : ~(uintptr_t)caller;
 }
 
 static pfs_memory_key key_of(const struct pfs_counter *counter, const struct pfs_site *site,
@@ -85,7 +91,7 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 		  size_t size_bytes, const struct pfs_stack_from *from)
 {
 	const void *caller = from->caller;
-	struct pfs_site *site = pfs_site_of(counter, (uintptr_t)caller);
+	struct pfs_site *site = pfs_site_of(counter->quick, (uintptr_t)caller);
 	uint64_t bytes = bytes_to_count(extent, size_bytes);
 	pfs_memory_key key = key_of(counter, site, caller);
 	struct pfs_memory_note note = pfs_memory_allocated(counter->thread, key, bytes);
@@ -102,8 +108,8 @@ static bool count(struct pfs_counter *counter, struct pfs_extent *extent, const 
 	pfs_own.first_page = part << (PFS_MAP_PART_BITS - PFS_OS_PAGE_BITS);
 	pfs_own.entries = pfs_load_relaxed(&pfs_map_root[part])->entries; /* relaxed: as ever */
 	site->cell->tag = pfs_cell_tag(site->cell);                       /* before its first use */
-	pfs_own.last_tag = pfs_guarded(site->cell->tag);
-	pfs_own.last_cell = site->cell;
+	counter->quick->last_tag = ~site->cell->tag;
+	counter->quick->last_cell = site->cell;
 	write_tag(extent, block,
 		  pfs_cell_tag(sample_or_cell(counter->thread, site->cell, block, bytes, from)),
 		  bytes);
@@ -116,14 +122,14 @@ void *pfs_count_from(void *block, size_t size_bytes, const struct pfs_stack_from
 	if (extent == NULL)
 		return block;
 	int errno_before = errno;
-	pfs_counted_note_new(extent);
+	note_new(extent);
 	struct pfs_counter *counter = pfs_counter_enter();
 	if (counter != NULL) {
 		pfs_counter_look(counter);
 		bool is_granted = count(counter, extent, block, size_bytes, from);
 		pfs_counter_leave(counter);
 		if (!pfs_likely(is_granted)) {
-			pfs_own.allocated -= pfs_counted_class_bytes(extent);
+			pfs_count_inner(class_bytes(extent), class_bytes(extent));
 			pfs_block_free(block);
 			return pfs_no_memory(size_bytes);
 		}
@@ -214,7 +220,7 @@ static void credit(uint32_t tag, uint64_t bytes)
 		if (!pfs_likely(!pfs_box_is_cut(&pfs_program.books->box)))
 			return; /* the sample named no cell */
 		note.reference = cell->line;
-		if (pfs_cell_is_own(cell, pfs_own_reference()))
+		if (pfs_cell_is_own(cell, ~pfs_own.quick->reference))
 			pfs_cell_credit_own(cell, bytes);
 		else
 			pfs_memory_freed(pfs_program.books, NULL, note, bytes);
@@ -240,8 +246,8 @@ static void note_uncounted(void)
 void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 {
 	uint32_t value = *tag;
-	if (pfs_counter_state != PFS_COUNTER_INSIDE)
-		pfs_own.freed += bytes + (value & PFS_SLACK_MOST);
+	if (pfs_counter_state == PFS_COUNTER_INSIDE)
+		pfs_count_inner(0, bytes + (value & PFS_SLACK_MOST));
 	if (!pfs_child_counts()) {
 		*tag = 0;
 	} else if (value != 0 && pfs_program.is_exact &&
@@ -259,6 +265,23 @@ void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes)
 		note_uncounted();
 	}
 	pfs_free_quick(block);
+}
+
+void pfs_counted_free_cell(void *block, const struct pfs_extent *slab, uint32_t *tag,
+			   uint64_t offset)
+{
+	struct pfs_quick *quick = pfs_own.quick;
+	struct pfs_cell *cell = pfs_tag_cell(*tag);
+	uint64_t bytes = slab->block_bytes - (*tag & PFS_SLACK_MOST);
+	if (!pfs_likely(pfs_cell_is_own(cell, ~quick->reference))) {
+		pfs_counted_free_foreign(block, tag, bytes);
+		return;
+	}
+	quick->last_tag = 0;
+	*tag = 0;
+	pfs_cell_credit_own(cell, bytes);
+	if (!pfs_likely(pfs_ring_push(pfs_ring_at(pfs_cache_own, offset), block)))
+		pfs_free_slow(block);
 }
 
 struct pfs_counted_block pfs_counted_lift(const void *block)
@@ -305,7 +328,7 @@ void pfs_counted_free_other(void *block)
 	struct pfs_counted_block lifted = { .tag = NULL };
 	if (block != NULL && !pfs_is_last())
 		lifted = pfs_counted_lift(block);
-	pfs_counted_note_freed(lifted.extent);
+	note_freed(lifted.extent);
 	if (lifted.extent != NULL && lifted.tag == NULL)
 		note_uncounted();
 	pfs_counted_credit(&lifted);
@@ -328,18 +351,16 @@ static __attribute__((noinline)) void *resize(void *block, size_t size_bytes, co
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_likely(pfs_counted_may_be(&lifted, size_bytes)))
 		return pfs_no_memory(size_bytes);
-	uint64_t before_bytes = pfs_own.freed;
-	pfs_counted_note_freed(lifted.extent);
+	uint64_t before_bytes = lifted.extent != NULL ? class_bytes(lifted.extent) : 0;
 	void *moved = pfs_realloc(block, size_bytes);
-	if (moved == NULL)
-		pfs_own.freed = before_bytes;
 	if (pfs_counted_moved(&lifted, moved)) {
 		struct pfs_extent *extent = pfs_tagged_extent(moved);
 		uint64_t bytes = extent != NULL ? bytes_to_count(extent, size_bytes) : 0;
 		if (extent != NULL && !pfs_count_is_quick(moved, bytes, caller))
 			moved = pfs_count_from(moved, bytes, &from);
 	} else if (moved != NULL) {
-		pfs_counted_note_new(pfs_tagged_extent(moved));
+		if (pfs_counter_state == PFS_COUNTER_INSIDE)
+			pfs_count_inner(class_bytes(pfs_tagged_extent(moved)), before_bytes);
 		pfs_counter_lose(size_bytes);
 	}
 	pfs_counted_resized();

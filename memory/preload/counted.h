@@ -18,19 +18,21 @@
  *	     sites and owns no cells. So the accounts' own allocations are not counted, and the
  *	     accounts are not entered twice.
  *	[TG3] a thread that enters the accounts holds no lock of the allocator.
- *	[TG4] pfs_own.last_cell belongs to the calling thread, and last_tag is its tag without
- *	     slack; or last_tag is PFS_NO_TAG. Both are set when a site is new, and last_tag is
+ *	[TG4] pfs_quick.last_cell belongs to the calling thread, and last_tag is its tag without
+ *	     slack, inverted; or last_tag is 0. Both are set when a site is new, and last_tag is
  *	     reset at the first free of a block of another cell: a thread that uses several cells
  *	     does not profit from it.
- *	[TG5] what leads the fast paths to a cell is guarded: a site's address, pfs_own.last_tag
- *	     and pfs_own.reference are stored xored with pfs_fork_guard.word, a constant. The
- *	     kernel fills the guard's page with zeroes in every new process that got a copy of the
- *	     memory, however it was made (MADV_WIPEONFORK). There nothing matches, so no fast path
- *	     reaches a store, and child.c decides whether the process counts. A vfork's child
- *	     shares the memory, and with it the guard.
+ *	[TG5] all that leads the fast paths to a cell is in struct pfs_quick. The kernel fills it
+ *	     with zeroes in every new process that got a copy of the memory, however it was made
+ *	     (MADV_WIPEONFORK). In zeroes nothing matches: no caller has the address 0, the tag
+ *	     that is 0 when inverted names a place after all cells, and no cell belongs to the
+ *	     life that is 0 when inverted. So no fast path reaches a store, and child.c decides
+ *	     whether the process counts. A vfork's child shares the memory.
  */
 #ifndef PFS_PRELOAD_COUNTED_H
 #define PFS_PRELOAD_COUNTED_H
+
+#include <stdalign.h>
 
 #include "memory/accounts/cell.h"
 #include "memory/malloc/quick.h"
@@ -43,11 +45,19 @@
 _Static_assert(sizeof(struct pfs_cell) % (1u << PFS_PLACE_BITS) == 0, "a cell has a place");
 
 struct pfs_site {
-	uintptr_t address; /* guarded; 0: none */
+	uintptr_t address; /* 0: none */
 	struct pfs_cell *cell;
 };
 
-/* A thread's state for counting. */
+/* What the fast paths of a thread read. All zeroes: it does not count [TG5]. */
+struct pfs_quick {
+	uint32_t last_tag;  /* inverted; 0: none [TG4] */
+	uint32_t reference; /* of the thread's life, inverted; 0: none */
+	struct pfs_cell *last_cell;
+	struct pfs_site sites[PFS_SITES];
+};
+
+/* The rest of a thread's state for counting. */
 struct pfs_counter {
 	uint32_t reference;  /* of the thread's life; PFS_NOBODY: none */
 	uint32_t generation; /* of the box, when it last looked */
@@ -56,13 +66,21 @@ struct pfs_counter {
 	bool is_main;
 	struct pfs_memory_thread *thread;
 	char pool[16];
-	struct pfs_site sites[PFS_SITES];
+	struct pfs_quick *quick;
+	struct pfs_counter *next; /* of those that ended threads have left */
 };
 #define PFS_NOBODY UINT32_MAX
-#define PFS_NO_TAG UINT32_MAX /* names a place after all cells */
 
 /* The counter of a thread while it does not count. */
 extern struct pfs_counter pfs_counter_none __attribute__((visibility("hidden")));
+
+/* What its fast paths read, all zeroes; and a guard, which the kernel sets to 0 in every new
+ * process. It is also 0 before the start, and in a forked child until child.c has decided. */
+struct pfs_nobodys {
+	alignas(PFS_OS_PAGE) struct pfs_quick quick;
+	alignas(PFS_LINE) uint64_t guard;
+};
+extern struct pfs_nobodys pfs_nobodys __attribute__((visibility("hidden")));
 
 /* Per process; written once, before the first block is counted. */
 struct pfs_counting {
@@ -70,27 +88,6 @@ struct pfs_counting {
 	_Atomic(uint32_t) *generation;
 };
 extern struct pfs_counting pfs_counting __attribute__((visibility("hidden")));
-
-/* The guard. 0: before the start, and in a forked child until child.c has decided. */
-#define PFS_FORK_GUARD (UINT64_C(1) << 63 | UINT64_C(1) << 31)
-struct pfs_fork_guard {
-	uint64_t word;
-	char rest[PFS_OS_PAGE - sizeof(uint64_t)];
-};
-extern struct pfs_fork_guard pfs_fork_guard __attribute__((visibility("hidden")));
-
-static inline uint64_t pfs_guarded(uint64_t value)
-{
-	return value ^ pfs_fork_guard.word;
-}
-
-/* The reference of the calling thread's life. */
-static inline uint32_t pfs_own_reference(void)
-{
-	const struct pfs_fork_guard *guard = &pfs_fork_guard;
-	__asm__("" : "+r"(guard)); /* loads it here, so that free needs no register for it */
-	return pfs_own.reference ^ (uint32_t)guard->word;
-}
 
 /* The slow paths. block is new and not counted yet, or NULL; it is returned, or freed and NULL
  * returned if a limit refuses it. */
@@ -103,10 +100,14 @@ PFS_COLD void *pfs_count_new(void *block, size_t size_bytes, const void *caller,
 PFS_COLD void *pfs_counted_new_slow(size_t size_bytes, const void *caller, pfs_front_fails *fails);
 PFS_COLD void pfs_counted_free_other(void *block);
 PFS_COLD void pfs_counted_free_foreign(void *block, uint32_t *tag, uint64_t bytes);
+/* A free of a block whose cell is not the last one: a tail call, so that free saves no registers.
+ */
+void pfs_counted_free_cell(void *block, const struct pfs_extent *slab, uint32_t *tag,
+			   uint64_t offset);
 
-static inline struct pfs_site *pfs_site_of(struct pfs_counter *counter, uintptr_t address)
+static inline struct pfs_site *pfs_site_of(struct pfs_quick *quick, uintptr_t address)
 {
-	return &counter->sites[address / 4 % PFS_SITES];
+	return &quick->sites[address / 4 % PFS_SITES];
 }
 
 static inline struct pfs_cell *pfs_tag_cell(uint32_t tag)
@@ -143,15 +144,14 @@ static inline uint32_t *pfs_slab_tag(const struct pfs_extent *slab, const void *
 static inline bool pfs_count_quick(void *block, uint64_t entry, size_t size_bytes,
 				   const void *caller)
 {
-	const struct pfs_site *site = pfs_site_of(pfs_own.counter, (uintptr_t)caller);
+	const struct pfs_site *site = pfs_site_of(pfs_own.quick, (uintptr_t)caller);
 	const struct pfs_extent *slab = pfs_map_extent(entry);
-	if (!pfs_likely(site->address == pfs_guarded((uintptr_t)caller)))
+	if (!pfs_likely(site->address == (uintptr_t)caller))
 		return false;
 	struct pfs_cell *cell = site->cell;
 	if (!pfs_likely(pfs_cell_debit_quick(cell, pfs_counting.generation, size_bytes)))
 		return false;
 	*pfs_slab_tag(slab, block) = cell->tag + slab->block_bytes - (uint32_t)size_bytes;
-	pfs_own.allocated += slab->block_bytes;
 	return true;
 }
 
@@ -206,20 +206,14 @@ static inline __attribute__((always_inline)) void pfs_front_free(void *block)
 	}
 	const struct pfs_extent *slab = pfs_map_extent(entry);
 	uint32_t *tag = pfs_slab_tag(slab, block);
-	struct pfs_cell *cell = pfs_own.last_cell;
-	uint64_t slack = *tag ^ pfs_guarded(pfs_own.last_tag);
-	if (!pfs_likely(slack <= PFS_SLACK_MOST)) {
-		slack = *tag & PFS_SLACK_MOST;
-		cell = pfs_tag_cell(*tag);
-		if (!pfs_likely(pfs_cell_is_own(cell, pfs_own_reference()))) {
-			pfs_counted_free_foreign(block, tag, slab->block_bytes - slack);
-			return;
-		}
-		pfs_own.last_tag = PFS_NO_TAG;
+	struct pfs_cell *cell = pfs_own.quick->last_cell;
+	uint32_t slack_inverted = *tag ^ pfs_own.quick->last_tag;
+	if (!pfs_likely(slack_inverted >= ~PFS_SLACK_MOST)) {
+		pfs_counted_free_cell(block, slab, tag, offset);
+		return;
 	}
 	*tag = 0;
-	pfs_own.freed += slab->block_bytes;
-	pfs_cell_credit_own(cell, slab->block_bytes - slack);
+	pfs_cell_credit_own(cell, (uint32_t)(slab->block_bytes + 1 + slack_inverted));
 	if (!pfs_likely(pfs_ring_push(pfs_ring_at(pfs_cache_own, offset), block)))
 		pfs_free_slow(block);
 }
@@ -234,18 +228,6 @@ int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes
 			     const void *caller);
 
 /* ---- for calls with their own allocator functions (jemalloc.c) ---- */
-
-/* The bytes of a block's class. */
-static inline uint64_t pfs_counted_class_bytes(struct pfs_extent *extent)
-{
-	bool is_large = pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
-	return is_large ? extent->request_bytes : extent->block_bytes;
-}
-
-/* Advance the thread's counters for a new block, or for one that will be freed. NULL: not a block
- * with a tag. */
-void pfs_counted_note_new(struct pfs_extent *extent);
-void pfs_counted_note_freed(struct pfs_extent *extent);
 
 /* lift takes the tag off a counted block before an operation that may move it. Afterwards put the
  * tag back, or credit the block as freed. */

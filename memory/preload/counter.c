@@ -58,7 +58,7 @@ static void begin_life(struct pfs_counter *counter, const char *name)
 	counter->reference = PFS_NOBODY;
 	if (counter->thread != NULL && pfs_program.is_exact)
 		counter->reference = counter->thread->reference;
-	memset(counter->sites, 0, sizeof(counter->sites));
+	memset(counter->quick, 0, sizeof(*counter->quick));
 }
 
 /* A thread may be renamed after it has begun; then it joins another pool. */
@@ -81,7 +81,7 @@ void pfs_counter_look(struct pfs_counter *counter)
 	if (generation != counter->generation) {
 		counter->generation = generation;
 		/* A library may have been unloaded, and another one loaded at its addresses. */
-		memset(counter->sites, 0, sizeof(counter->sites));
+		memset(counter->quick->sites, 0, sizeof(counter->quick->sites));
 		if (!counter->is_main)
 			look_at_name(counter);
 	}
@@ -94,16 +94,15 @@ void pfs_counter_look(struct pfs_counter *counter)
 static struct pfs_counter *counter_new(bool *is_lost)
 {
 	char name[16];
-	struct pfs_counter *counter = pfs_malloc(sizeof(*counter));
+	struct pfs_counter *counter = pfs_child_counter();
 	if (counter == NULL)
 		return NULL;
-	memset(counter, 0, sizeof(*counter));
 	counter->is_main = getpid() == gettid();
 	read_name(name);
 	pool_of(counter->pool, name);
 	begin_life(counter, name);
 	if (counter->thread == NULL) { /* counted as lost */
-		pfs_block_free(counter);
+		pfs_child_drop(counter);
 		*is_lost = true;
 		return NULL;
 	}
@@ -150,8 +149,8 @@ struct pfs_counter *pfs_counter_enter(void)
 	struct pfs_counter *counter = pfs_own.counter;
 	pfs_counter_state = PFS_COUNTER_INSIDE;
 	pfs_own.counter = &pfs_counter_none;
-	pfs_own.reference = PFS_NOBODY;
-	pfs_own.last_tag = PFS_NO_TAG;
+	pfs_own.quick = &pfs_nobodys.quick;
+	counter->quick->last_tag = 0;
 	if (!pfs_likely(pfs_program.books->settle == NULL))
 		pfs_books_settle(pfs_program.books);
 	return counter;
@@ -164,7 +163,7 @@ bool pfs_child_enter(void)
 	if (counter != NULL)
 		pfs_counter_leave(counter);
 	errno = errno_before;
-	return pfs_fork_guard.word != 0;
+	return pfs_nobodys.guard != 0;
 }
 
 void pfs_counter_lose(uint64_t bytes)
@@ -178,7 +177,8 @@ void pfs_counter_lose(uint64_t bytes)
 void pfs_counter_leave(struct pfs_counter *counter)
 {
 	pfs_own.counter = counter;
-	pfs_own.reference = (uint32_t)pfs_guarded(counter->reference);
+	pfs_own.quick = counter->quick;
+	counter->quick->reference = ~counter->reference;
 	pfs_counter_state = PFS_COUNTER_RUNNING;
 }
 
@@ -194,7 +194,7 @@ static void end(void *value)
 		return;
 	pfs_memory_thread_end(counter->thread);
 	pfs_counter_state = PFS_COUNTER_ENDED;
-	pfs_block_free(counter);
+	pfs_child_drop(counter);
 	pfs_ticker_last_life();
 }
 

@@ -28,6 +28,11 @@ bool pfs_program_start(bool *later);
 /* Before the first block is counted: sets the guard. */
 void pfs_child_start(void);
 
+/* A counter with what the fast paths of its thread read [TG5], all zeroes; NULL: no memory. Inside
+ * the accounts. drop: its thread ends. */
+struct pfs_counter *pfs_child_counter(void);
+void pfs_child_drop(struct pfs_counter *counter);
+
 /* Around a fork, in the forking thread. */
 void pfs_child_prepare(void);
 void pfs_child_in_parent(void);
@@ -41,13 +46,13 @@ PFS_COLD bool pfs_child_enter(void);
 /* For pfs_counter_enter. */
 static inline bool pfs_child_may_count(void)
 {
-	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_decide();
+	return pfs_likely(pfs_nobodys.guard != 0) || pfs_child_decide();
 }
 
 /* For what counts without entering the accounts. */
 static inline bool pfs_child_counts(void)
 {
-	return pfs_likely(pfs_fork_guard.word != 0) || pfs_child_enter();
+	return pfs_likely(pfs_nobodys.guard != 0) || pfs_child_enter();
 }
 
 /* The process does not count: leaves a note for readers instead of a box. */
@@ -117,6 +122,9 @@ void pfs_report_end(FILE *to);
 
 /* prof.dump of mallctl; 0 or an error number. Only with a profile. */
 int pfs_profile_dump(const char *path);
+
+/* prof.reset: dumps omit what was sampled so far; from now on the mean gap is 2^lg bytes. */
+int pfs_profile_restart(uint32_t lg);
 
 /* Called by the ticker: writes a walk report if a reader asked for one. */
 void pfs_walk_if_asked(void);

@@ -1,5 +1,5 @@
 /*
- * ctl.c - what mallctl tells of counting: the heap profile, and the counters of a thread.
+ * ctl.c - what mallctl tells of counting: the heap profile.
  */
 #include "counter.h"
 #include "memory/malloc/ctl.h"
@@ -27,10 +27,5 @@ static void profile_activate(bool active)
 	pfs_box_announce(control);
 }
 
-static uint64_t *counter(bool freed)
-{
-	return freed ? &pfs_own.freed : &pfs_own.allocated;
-}
-
 const struct pfs_ctl_counting pfs_ctl_counting = { profile_lg, profile_is_active, profile_activate,
-						   pfs_profile_dump, counter };
+						   pfs_profile_dump, pfs_profile_restart };

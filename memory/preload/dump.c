@@ -1,6 +1,6 @@
 /*
- * dump.c - prof.dump of mallctl: the heap profile in jemalloc's dialect heap_v2, with a line for
- * each thread, written by the program itself. jeprof and pfs-mem read it.
+ * dump.c - prof.dump and prof.reset of mallctl: the heap profile in jemalloc's dialect heap_v2,
+ * with a line for each thread, written by the program itself. jeprof and pfs-mem read it.
  *
  * Numbers are estimates: each sample stands for 1 / p blocks. So the interval in the first line is
  * 1, as in the dumps of pfs-mem. Samples are copied while no thread is inside the profile, as for a
@@ -65,7 +65,8 @@ static void take_all(struct entries *self, struct pfs_books *books)
 	pfs_gate_close(&books->profile->gate);
 	pfs_walk_begin(&walk, books->shelves[PFS_SHELF_SAMPLES].handle, PFS_WALK_LIVE);
 	while ((sample = pfs_walk_next(&walk)) != NULL)
-		take(self, books, sample);
+		if (pfs_sample_is_new(books->profile, sample))
+			take(self, books, sample);
 	pfs_walk_end(&walk);
 	pfs_gate_open(&books->profile->gate);
 	pfs_desk_close(books);
@@ -215,6 +216,23 @@ static bool dump(const char *path, struct pfs_books *books)
 	bool fine = write_all(path, books, &all, &threads);
 	(void)munmap(place, 2 * bytes);
 	return fine;
+}
+
+int pfs_profile_restart(uint32_t lg)
+{
+	struct pfs_books *books = pfs_program.books;
+	int errno_before = errno;
+	struct pfs_counter *counter = pfs_counter_enter();
+	if (counter == NULL)
+		return EAGAIN;
+	pfs_desk_open(books);
+	pfs_store_relaxed(&books->control->profile_lg, lg); /* relaxed: announced next */
+	pfs_box_announce(books->control);
+	pfs_profile_reset(books->profile);
+	pfs_desk_close(books);
+	pfs_counter_leave(counter);
+	errno = errno_before;
+	return 0;
 }
 
 /* path NULL: jeprof.<pid>.<number>.m<number>.heap, as jemalloc names it. */

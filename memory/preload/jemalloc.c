@@ -30,7 +30,6 @@ PUBLIC void dallocx(void *block, int flags)
 {
 	if (block != NULL) {
 		struct pfs_counted_block lifted = pfs_counted_lift(block);
-		pfs_counted_note_freed(lifted.extent);
 		pfs_counted_credit(&lifted);
 	}
 	pfs_plain_dallocx(block, flags);
@@ -50,15 +49,9 @@ static __attribute__((noinline)) void *resize(void *block, size_t size, int flag
 	struct pfs_counted_block lifted = pfs_counted_lift(block);
 	if (!pfs_counted_may_be(&lifted, size))
 		return NULL;
-	uint64_t before = pfs_own.freed;
-	pfs_counted_note_freed(lifted.extent);
 	void *moved = pfs_plain_rallocx(block, size, flags);
-	if (moved == NULL)
-		pfs_own.freed = before;
 	if (pfs_counted_moved(&lifted, moved))
 		moved = pfs_count_from(moved, size, &from);
-	else if (moved != NULL)
-		pfs_own.allocated += pfs_malloc_usable_size(moved);
 	pfs_counted_resized();
 	return moved;
 }
@@ -81,12 +74,8 @@ static __attribute__((noinline)) size_t resize_in_place(void *block, size_t size
 	if (!pfs_counted_may_be(&lifted, most))
 		return before;
 	size_t after = pfs_plain_xallocx(block, size, extra, flags);
-	if (after != before)
-		pfs_own.freed += before;
-	if (lifted.tag == NULL) {
-		pfs_own.allocated += after != before ? after : 0;
+	if (lifted.tag == NULL)
 		return after;
-	}
 	if (after == before) {
 		pfs_counted_put_back(&lifted);
 	} else {

@@ -195,8 +195,10 @@ static char *zeroes(void)
 static char *cells_of(struct pfs_books *books)
 {
 	uint64_t offset = pfs_box_region_of(&books->box, PFS_BOX_CELLS)->offset;
+	pfs_store_relaxed(&books->box.says_full, 0); /* relaxed: one thread; start says it */
 	if (!pfs_box_populate(&books->box, offset - PFS_PLACES_BEFORE, PFS_PLACES_BEFORE))
 		return NULL;
+	pfs_store_relaxed(&books->box.says_full, 1); /* relaxed: as above */
 	return books->box.base + offset - PFS_PLACES_BEFORE;
 }
 
@@ -215,18 +217,18 @@ static void show_mappers(void)
 
 static void prepare(void)
 {
-	pfs_child_prepare();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
+	pfs_child_prepare();
 	pfs_pools_lock();
 }
 
 static void in_parent(void)
 {
 	pfs_pools_unlock();
+	pfs_child_in_parent();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
-	pfs_child_in_parent();
 }
 
 static void in_child(void)
@@ -274,7 +276,10 @@ static void start(void)
 	pfs_counting.generation = &books->control->generation;
 	char *cells = pfs_program.is_exact ? cells_of(books) : zeroes();
 	if (cells == NULL) {
-		pfs_program_complain("no memory for tags", "; allocations are not counted");
+		(void)pfs_message_set(&message, PFS_NO_MEMORY, "no memory for tags");
+		if (pfs_program.is_exact)
+			(void)pfs_box_is_full(&books->box, &message);
+		pfs_program_complain(message.text, "; allocations are not counted");
 		return;
 	}
 	pfs_counting.cells = cells;

@@ -35,6 +35,16 @@ static inline uint32_t *pfs_tag_at(struct pfs_extent *extent, const void *block)
 	return pfs_slab_region(extent, (uintptr_t)block, &region) ? &extent->tags[region] : NULL;
 }
 
+/* Bytes that the calling thread allocated or freed for the accounts: thread.allocated and its like
+ * are without them. */
+static inline void pfs_count_inner(uint64_t allocated, uint64_t freed)
+{
+	pfs_own.inner_allocated += allocated;
+	pfs_own.inner_freed += freed;
+	pfs_own.allocated -= allocated;
+	pfs_own.freed -= freed;
+}
+
 /* The cell that a tag names, directly or through a sample. Only with rule exact. */
 static inline struct pfs_cell *pfs_tagged_cell(uint32_t value)
 {

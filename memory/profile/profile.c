@@ -33,7 +33,8 @@ bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *c
 	if (self == NULL)
 		return false;
 	self->table_bytes = (stacks + (size_t)contexts) * sizeof(uint64_t) +
-			    (config->stacks_max + (size_t)1) * sizeof(*self->stack_files);
+			    (config->stacks_max + (size_t)1) * sizeof(*self->stack_files) +
+			    (config->samples_max + (size_t)1) * sizeof(*self->taken_after);
 	self->tables = mmap(NULL, self->table_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (self->tables == MAP_FAILED) {
@@ -44,6 +45,7 @@ bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *c
 	self->stacks = (struct pfs_intern){ self->tables, stacks - 1 };
 	self->contexts = (struct pfs_intern){ self->stacks.slots + stacks, contexts - 1 };
 	self->stack_files = (void *)(self->contexts.slots + contexts);
+	self->taken_after = (void *)(self->stack_files + config->stacks_max + 1);
 	self->own_contexts_most = config->contexts_max - config->contexts_max / 4;
 	self->samples_max = config->samples_max;
 	self->used_step = 1 + (int32_t)(config->samples_max / USED_STEPS);
@@ -194,6 +196,7 @@ static void write_sample(struct pfs_search *self, struct pfs_memory_thread *thre
 	_Static_assert(offsetof(struct pfs_box_sample, rest) + sizeof(uint32_t) ==
 			       offsetof(struct pfs_box_sample, owner) + sizeof(back),
 		       "owner, level, reference, next, is_free");
+	self->profile->taken_after[back[2]] = self->profile->resets;
 	pfs_bytes_store(sample, &front, sizeof(front));
 	pfs_bytes_store(&sample->owner, back, sizeof(back));
 	pfs_publish(handle, claim);
@@ -268,6 +271,13 @@ struct pfs_cell *pfs_sample_give(struct pfs_books *books, struct pfs_memory_thre
 struct pfs_box_sample *pfs_sample_at(const struct pfs_books *books, uint32_t reference)
 {
 	return pfs_profile_record(books, PFS_SHELF_SAMPLES, reference);
+}
+
+void pfs_profile_reset(struct pfs_profile *self)
+{
+	pfs_gate_close(&self->gate);
+	self->resets++;
+	pfs_gate_open(&self->gate);
 }
 
 void pfs_profile_closed(struct pfs_books *books)

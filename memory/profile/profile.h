@@ -48,6 +48,8 @@ struct pfs_profile {
 	uint32_t lg_more; /* at the last tick */
 	struct pfs_intern stacks, contexts;
 	struct pfs_stack_files *stack_files; /* [stacks_max + 1], by reference */
+	uint32_t *taken_after; /* [samples_max + 1], by reference: `resets` when it was taken */
+	uint32_t resets;       /* changes while the gate is closed */
 	void *tables;
 	size_t table_bytes;
 	struct pfs_modules modules;
@@ -106,6 +108,17 @@ static inline struct pfs_box_sample *pfs_sample_of(struct pfs_cell *named)
 	return pfs_likely(named->level != PFS_CELL_IS_SAMPLE)
 		       ? NULL
 		       : (struct pfs_box_sample *)(void *)named; /* NOLINT: a record of the box */
+}
+
+/* pfs_profile_reset - forget, for dumps by the program itself, all samples taken so far. Under the
+ * desk. What readers of the box see stays. */
+void pfs_profile_reset(struct pfs_profile *self);
+
+/* Was a live sample taken since the last reset? While the gate is closed. */
+static inline bool pfs_sample_is_new(const struct pfs_profile *self,
+				     const struct pfs_box_sample *sample)
+{
+	return self->taken_after[sample->reference] == self->resets;
 }
 
 /* A thread's life ends; called by the thread that ends it. */

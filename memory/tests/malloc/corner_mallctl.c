@@ -337,18 +337,19 @@ static void *free_foreign(void *block)
 
 JE_CORNER(pointers_to_counters)
 {
-	size_t length = sizeof(allocated_at);
+	void *volatile block = malloc(333);
+	size_t length = sizeof(allocated_at), before = je_uint64("thread.allocated");
 	int error = mallctl("thread.allocatedp", &allocated_at, &length, NULL, 0);
 	if (error == ENOENT)
 		corner_skip("an allocator without such counters");
-	CORNER_CHECK(error == 0, "thread.allocatedp: %s", strerror(error));
+	CORNER_CHECK(error == 0 && *allocated_at >= before, "pointer: %s", strerror(error));
 	je_read("thread.deallocatedp", &freed_at, sizeof(freed_at));
 	advance();
 	CORNER_CHECK(je_uint64("thread.allocated") == *allocated_at &&
 			     je_uint64("thread.deallocated") == *freed_at,
 		     "the values by name");
 	pthread_t thread;
-	CORNER_CHECK(pthread_create(&thread, NULL, free_foreign, malloc(333)) == 0, "a thread");
+	CORNER_CHECK(pthread_create(&thread, NULL, free_foreign, block) == 0, "a thread");
 	(void)pthread_join(thread, NULL);
 }
 
@@ -406,12 +407,10 @@ OUR_CORNER(profile_dumped)
 	char path[] = "/tmp/pfs_dump_XXXXXX";
 	const char *name = path, *nowhere = "/nothing/here";
 	pthread_t thread;
-	uint64_t value = 0;
-	size_t length = sizeof(value);
+	size_t value, length = sizeof(value);
 	if (!je_bool("config.prof"))
 		corner_skip("no profile");
-	int file = mkstemp(path);
-	CORNER_CHECK(file >= 0 && close(file) == 0, "%s", path);
+	CORNER_CHECK(close(mkstemp(path)) == 0, "%s", path);
 	CORNER_CHECK(pthread_create(&thread, NULL, churn, NULL) == 0, "a thread");
 	for (unsigned i = 0; i < 40; i++)
 		memset(malloc(1 << 20), 1, 1);
@@ -424,6 +423,28 @@ OUR_CORNER(profile_dumped)
 	CORNER_CHECK(mallctl("prof.dump", NULL, NULL, &nowhere, sizeof(nowhere)) == EFAULT,
 		     "a path that cannot be");
 	CORNER_CHECK(mallctl("prof.dump", &value, &length, NULL, 0) == EPERM, "it is read");
+}
+
+/* Samples from before a reset are in no later dump; the interval is the new one. */
+OUR_CORNER(profile_reset)
+{
+	char path[] = "/tmp/pfslab-dump-XXXXXX";
+	const char *name = path;
+	size_t lg = 16, length = sizeof(length);
+	if (!je_bool("config.prof"))
+		corner_skip("no profile");
+	CORNER_CHECK(close(mkstemp(path)) == 0, "%s", path);
+	for (unsigned i = 0; i < 48; memset(malloc(1 << 20), 1, 1), i++)
+		if (i == 40)
+			je_write("prof.reset", &lg, sizeof(lg));
+	je_write("prof.dump", &name, sizeof(name));
+	check_dump(path, 8e6, 9e6); /* each is sampled */
+	CORNER_CHECK(mallctl("prof.reset", NULL, NULL, NULL, 0) == 0, "without an interval");
+	CORNER_CHECK(mallctl("prof.reset", &lg, &length, NULL, 0) == EPERM, "it is read");
+	lg = 1000;
+	je_write("prof.reset", &lg, sizeof(lg));
+	CORNER_CHECK(je_size("prof.lg_sample") == 62, "at most");
+	(void)unlink(path);
 }
 
 OUR_CORNER(sbrk_is_never_first)

@@ -8,6 +8,7 @@ Exit 0: all as expected. 1: something was not. 77: only root can try it.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -146,6 +147,81 @@ def trivia(place):
           "last is a killed program's")
 
 
+STORM = """
+import os
+for _ in range(120):
+    pid = os.fork()
+    if pid == 0:
+        kept = [bytearray(900) for _ in range(50)]
+        os.execve("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+"""
+
+
+def storm(place):
+    """Hundreds of programs that become ones without the library: their boxes stay few at once, a
+    leak's box stays, and so do the living ones."""
+    leak = place.start(forker(place), "leak", "50000000")
+    leak.wait()
+    living = place.start(forker(place), "vfork")
+    said(living)
+    for words in (("sh", "-c", "i=0; while [ $i -lt 120 ]; do env -i /bin/true; i=$((i+1)); done"),
+                  (sys.executable, "-c", STORM)):
+        equal(place.start(*words).wait(timeout=60), 0, "exit status")
+        boxes = place.boxes()
+        expect(len(boxes) <= 32 + 16 + 4, f"{len(boxes)} boxes after {words[0]}")
+        size = sum(os.stat(box).st_blocks * 512 for box in boxes)
+        expect(size < 12 << 20, f"{size} bytes of boxes after {words[0]}")
+        expect(any(f"/{leak.pid}-" in box for box in boxes), "the leak's box is gone")
+        expect(any(f"/{living.pid}-" in box for box in boxes), "the living program's box is gone")
+    end(living)
+
+
+FULL = """
+import threading
+kept = []
+def work():
+    kept.append([bytes(size) for size in range(600, 2000)])
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("survived")
+"""
+
+
+def pid_in(line):
+    """The process in the name of a line's box; empty: it names none."""
+    found = re.search(r"/([0-9]+)-[0-9]+[.]box", line)
+    return found[1] if found else ""
+
+
+def full(place):
+    """On a full file system the program goes on, and one line says what is not counted."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None or subprocess.run(
+            ["unshare", "-m", "mount", "-t", "tmpfs", "none", place.folder], check=False,
+            stderr=subprocess.DEVNULL).returncode != 0:
+        skip("no file system can be mounted here")
+    mount = 'mount -t tmpfs -o "size=$1k,mode=700" none "$2" && shift 2 && exec "$@"'
+    seen = {}
+    for size in (8, 32, 64, 96, 128, 160, 192, 256, 4096):
+        done = place.call(["unshare", "-m", "sh", "-c", mount, "sh", str(size), place.folder,
+                           "env", f"LD_PRELOAD={os.path.dirname(place.tool)}/libpfsmem.so",
+                           sys.executable, "-S", "-c", FULL])
+        equal(done.stdout, "survived\n", f"{size} KiB: stdout")
+        lines = [line for line in done.stderr.splitlines() if f"/{pid_in(line)}-" in line]
+        expect(all("make room there, or set PFS_MEM_DIR" in line for line in lines),
+               f"{size} KiB: {lines}")
+        boxes = [pid_in(line) for line in lines]
+        equal(len(boxes), len(set(boxes)), f"{size} KiB: one line for each box: {lines}")
+        for word in ("no memory for the box", "cannot grow"):
+            seen.setdefault(word, []).extend(size for line in lines if word in line)
+    expect(8 in seen["no memory for the box"], f"not made: {seen}")
+    expect(seen["cannot grow"], f"not grown: {seen}")
+    expect(not any(4096 in sizes for sizes in seen.values()), f"there was room: {seen}")
+
+
 def names(place):
     """A program is known by what it calls itself and by its file; an unused limit is reported."""
     alias = place.path("redis-server")
@@ -264,5 +340,6 @@ class Evidence(Place):
 
 if __name__ == "__main__":
     places.main({part.__name__: part for part in
-                 (children, short, child_thread, execs, trivia, names, users, drops, service)},
+                 (children, short, child_thread, execs, trivia, storm, full, names, users, drops,
+                  service)},
                 Evidence(*sys.argv[2:4]))
