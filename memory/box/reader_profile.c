@@ -187,6 +187,31 @@ static void read_peak(struct profile_taking *take, struct pfs_box_peak *peak)
 	profile->peak_bytes = (double)(profile->peak_is_now ? sampled : bytes);
 }
 
+static bool take_moments(struct profile_taking *take)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	profile->moments = calloc(PFS_MOMENTS_KEPT, sizeof(*profile->moments));
+	return profile->moments != NULL &&
+	       pfs_take_moments(take->reader, profile->moments, &profile->moment_count);
+}
+
+/* A damaged moment loses the stacks that do not exist. */
+static void resolve_moment(struct profile_taking *take, const struct pfs_records *stacks,
+			   struct pfs_seen_moment *moment)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < moment->count; i++) {
+		struct pfs_seen_held held = moment->stacks[i];
+		held.stack = index_of(take, stacks, held.stack, "stack");
+		if (held.stack != PFS_NONE)
+			moment->stacks[count++] = held;
+		else if (moment->stacks[i].stack == 0)
+			damage(take, "moment %llu names no stack",
+			       (unsigned long long)moment->number);
+	}
+	moment->count = count;
+}
+
 static void read_switches(struct profile_taking *take)
 {
 	struct pfs_seen_profile *profile = take->profile;
@@ -211,7 +236,8 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 	struct pfs_records samples = { .stride = sizeof(struct pfs_seen_sample) };
 	struct pfs_records contexts = { .stride = sizeof(struct pfs_seen_context) };
 	struct pfs_records stacks = { .stride = sizeof(struct pfs_seen_stack) };
-	bool fine = take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
+	/* First the moments: the stacks that they name are there already. */
+	bool fine = take_moments(take) && take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
 		    take_all(take, PFS_BOX_CONTEXTS, &contexts, take_context) &&
 		    take_all(take, PFS_BOX_STACKS, &stacks, take_stack);
 	profile->samples = samples.array;
@@ -226,6 +252,8 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 				reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS, message)) != NULL;
 	if (fine) {
 		resolve(take, &stacks, &contexts);
+		for (uint32_t i = 0; i < profile->moment_count; i++)
+			resolve_moment(take, &stacks, &profile->moments[i]);
 		if (profile->snapshot->damaged == 0)
 			profile->snapshot->damage = take->damage;
 		profile->snapshot->damaged += take->damaged;
@@ -261,6 +289,9 @@ void pfs_profile_free(struct pfs_seen_profile *profile)
 		return;
 	for (uint32_t i = 0; i < profile->stack_count; i++)
 		free(profile->stacks[i].frames);
+	for (uint32_t i = 0; i < profile->moment_count; i++)
+		free(profile->moments[i].stacks);
+	free(profile->moments);
 	pfs_snapshot_free(profile->snapshot);
 	free(profile->stacks);
 	free(profile->contexts);

@@ -36,6 +36,22 @@ struct pfs_seen_sample {
 	double objects; /* that it stands for; times bytes: the bytes that it stands for */
 };
 
+/* What a stack held at a moment of the history. */
+struct pfs_seen_held {
+	uint32_t stack; /* index */
+	uint32_t blocks;
+	uint64_t bytes;
+};
+
+struct pfs_seen_moment {
+	uint64_t number, realtime_ns;
+	uint64_t no_stack_bytes, others_bytes; /* as in struct pfs_box_moment */
+	uint64_t others_most;                  /* a stack that is not here held at most so much */
+	uint32_t others;
+	uint32_t count;
+	struct pfs_seen_held *stacks;
+};
+
 struct pfs_seen_profile {
 	bool is_there; /* the program was started with it */
 	bool is_active;
@@ -48,6 +64,8 @@ struct pfs_seen_profile {
 	uint64_t peak_realtime_ns; /* when the samples in use stood for the most bytes; 0: never */
 	double peak_bytes;         /* that they stood for */
 	bool peak_is_now;
+	struct pfs_seen_moment *moments; /* whole ones, the oldest first */
+	uint32_t moment_count;
 	uint64_t missed; /* records that changed each time they were read */
 };
 
