@@ -98,6 +98,8 @@ static bool take_context(void *taking, uint64_t number, uint32_t word, const voi
 	uint64_t used = pfs_load_relaxed(&copy->bytes) -          /* relaxed: likewise */
 			pfs_load_relaxed(&copy->freed_bytes);     /* relaxed: likewise */
 	objects -= pfs_load_relaxed(&copy->freed_objects_256ths); /* relaxed: likewise */
+	seen->used_bytes = (int64_t)used > 0 ? (double)used : 0;
+	seen->used_objects = (int64_t)objects > 0 ? (double)objects / 256 : 0;
 	seen->peak_bytes = at_peak(take, pfs_load_relaxed(&copy->peak_bytes),
 				   used); /* relaxed: likewise */
 	/* relaxed: likewise */
@@ -195,13 +197,28 @@ static bool take_moments(struct profile_taking *take)
 	       pfs_take_moments(take->reader, profile->moments, &profile->moment_count);
 }
 
+/* No sum of a moment's values overflows then. */
+static void check_sum(struct profile_taking *take, const struct pfs_seen_moment *moment,
+		      uint64_t *bytes)
+{
+	if (*bytes <= PFS_SAVED_MOST)
+		return;
+	damage(take, "moment %llu has a stack with %llu bytes, more than there can be",
+	       (unsigned long long)moment->number, (unsigned long long)*bytes);
+	*bytes = 0;
+}
+
 /* A damaged moment loses the stacks that do not exist. */
 static void resolve_moment(struct profile_taking *take, const struct pfs_records *stacks,
 			   struct pfs_seen_moment *moment)
 {
 	uint32_t count = 0;
+	check_sum(take, moment, &moment->no_stack_bytes);
+	check_sum(take, moment, &moment->others_bytes);
+	check_sum(take, moment, &moment->others_most);
 	for (uint32_t i = 0; i < moment->count; i++) {
 		struct pfs_seen_held held = moment->stacks[i];
+		check_sum(take, moment, &held.bytes);
 		held.stack = index_of(take, stacks, held.stack, "stack");
 		if (held.stack != PFS_NONE)
 			moment->stacks[count++] = held;

@@ -23,6 +23,7 @@ struct pfs_seen_context {
 	uint64_t samples;                /* since the start */
 	uint64_t unwound;                /* of these: their stacks were unwound, and not walked */
 	double objects, bytes;           /* that the samples stand for; since the start */
+	double used_objects, used_bytes; /* of those in use */
 	double peak_objects, peak_bytes; /* of those in use at the peak */
 	char thread_name[16];
 	char user_name[32];
