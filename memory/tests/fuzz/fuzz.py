@@ -44,6 +44,7 @@ time.sleep(36000)
 """
 TABLES = ("memory_os memory_history memory_global_by_current_bytes memory_trace memory_limits "
           "memory_by_thread_by_current_bytes memory_arenas memory_arenas_history memory_mapped "
+          "memory_stacks_history "
           "global_status global_variables threads accounts setup_instruments "
           "memory_summary_by_account_by_event_name").split()
 NUMBERS = (0, 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 4096, 8192)

@@ -81,7 +81,24 @@ def grown(bench):
     bench.run("flame", "last", "--since", "1d", "--out", bench.path("f.html"))
     with open(bench.path("f.html"), encoding="utf-8") as file:
         expect(f"leak grown.c:{line}" in file.read(), "it is in the flame graph")
+    check_report(bench, f"leak grown.c:{line}", held)
     bench.run("check", "last")
+
+
+def check_report(bench, leak, held):
+    """The page and its data have the line that grew."""
+    bench.run("report", "last", "--out", bench.path("r.html"))
+    with open(bench.path("r.html"), encoding="utf-8") as file:
+        text = file.read()
+    chapter = text.split('<h2 id="grown">', 1)[1].split("</table>", 1)[0]
+    expect(chapter.count("<tr>") == 2 and leak in chapter, f"only the leak: {chapter}")
+    expect('<a href="#grown"><b>' + leak in text, "it is said in front")
+    bench.run("report", "last", "--out", bench.path("r.json"))
+    with open(bench.path("r.json"), encoding="utf-8") as file:
+        data = json.load(file)
+    first = data["lines_by_growth"][0]
+    expect([first["bytes"], *first["held"]] == held and len(data["moments"]) == len(held) - 1,
+           f"as data: {first}")
 
 
 def moments(bench):
@@ -106,8 +123,24 @@ def moments(bench):
     expect(wide[0].keys() == set(columns), f"{wide[0]}")
     text = bench.run("profile", box, "--history").stdout
     expect(times[3].strftime("%m-%d %H:%M") in text and "\u2264 " in text, text)
+    check_sql(bench, box)
     check_since(bench, box, times)
     check_wrong(bench, box)
+
+
+def check_sql(bench, box):
+    """The same as a table, with places in files."""
+    query = "SELECT MOMENT, BYTES, BLOCKS, FRAMES FROM memory_stacks_history WHERE {} ORDER BY 1"
+    rows = table(bench, "sql", box, query.format("STACK = 0"))[1]
+    expect([row[:3] for row in rows] == [[str(i), str(1000 * i), "1"] for i in (1, 2, 3, 4)],
+           f"the first stack: {rows}")
+    expect(all(row[3].startswith("planted+0x") and row[3].count(";") >= 2 for row in rows),
+           f"its frames: {rows[0]}")
+    rows = table(bench, "sql", box, query.format("STACK IS NULL"))[1]
+    expect(rows == [["1", "650", "", "[stacks that did not fit]"]], f"{rows}")
+    text = bench.run("sql", box, "SELECT count(*), count(DISTINCT TIME) FROM "
+                     "memory_stacks_history", "--format=csv").stdout
+    expect(text.splitlines()[1] == "24,4", f"{text}")
 
 
 def check_since(bench, box, times):

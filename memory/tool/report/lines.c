@@ -45,7 +45,8 @@ bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(self->box, message);
 	bool fine = reader != NULL && take(&self->now, reader, false, message) &&
-		    take(&self->peak, reader, true, message);
+		    take(&self->peak, reader, true, message) &&
+		    pfs_report_take_grown(&self->grown, reader, message);
 	pfs_reader_close(reader);
 	/* Estimates of the same samples: neither is scaled. */
 	double now = self->now.heap != NULL ? self->now.heap->sampled_bytes : 0;
