@@ -5,7 +5,7 @@
 #ifndef PFS_MEM_GROWTH_H
 #define PFS_MEM_GROWTH_H
 
-#include "memory/box/profile.h"
+#include "memory/box/reader_profile.h"
 #include "owner.h"
 #include "holders.h"
 
