@@ -70,7 +70,7 @@ class Bench(Place):
     def program(self):
         """It runs; its box."""
         process = self.start("/usr/bin/python3", "-c", PROGRAM, options=(
-            "--lg-prof-sample", "12", "--tick-ms", "100", "--keep"))
+            "--lg-prof-sample", "12", "--tick-ms", "10", "--keep"))
         self.programs.append(process)
         expect(process.stdout.readline() == "held\n", "the program has begun")
         return process, glob.glob(f"{self.folder}/{process.pid}-*.box")[0]
@@ -182,6 +182,7 @@ def boxes(bench):
     commands = (("check", box), ("top", box, "--once"), ("show", box, "account"),
                 ("sql", box, queries), ("pprof", box, "--symbolized", "--out", bench.path("o")),
                 ("flame", box, "--out", bench.path("o.html")),
+                ("profile", box, "--history"), ("profile", box, "--since", "1s"),
                 ("report", "--out", bench.path("r.html"), box), ("list",))
     for number in range(bench.count):
         kind = damage.make()

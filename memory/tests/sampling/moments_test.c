@@ -15,10 +15,12 @@
 #include "memory/box/box.h"
 
 #define TICKS_MOST 20000u
+#define READ_TICKS 4000u
 #define DEPTH 14u
 
 /* What the test holds, by moment: all of it, and of the function that leaks. */
-static uint64_t held[TICKS_MOST + 1], leaked[TICKS_MOST + 1], now_held, now_leaked;
+static _Atomic(uint64_t) held[TICKS_MOST + 1], leaked[TICKS_MOST + 1];
+static uint64_t now_held, now_leaked;
 
 static uint64_t weight_of(struct block block)
 {
@@ -36,14 +38,15 @@ static struct block keep(struct pfs_memory_thread *thread, bool leaks, uint64_t 
 
 static void tick(uint64_t number)
 {
-	held[number] = now_held;
-	leaked[number] = now_leaked;
+	/* relaxed, both: before the moment that a reader finds it by */
+	pfs_store_relaxed(&held[number], now_held);
+	pfs_store_relaxed(&leaked[number], now_leaked); /* relaxed: as above */
 	pfs_memory_tick(books);
 }
 
-static void open_and_begin(const char *folder, struct pfs_memory_thread **thread)
+static void open_and_begin(const char *folder, uint32_t stacks, struct pfs_memory_thread **thread)
 {
-	open_books(folder, 4, 32768, 32768, 65536);
+	open_books(folder, 4, stacks, stacks, 65536);
 	now_held = now_leaked = 0;
 	*thread = pfs_memory_thread_begin(books, "main", "user", "host", true);
 }
@@ -69,8 +72,10 @@ static void check_moment(const struct pfs_seen_profile *profile,
 			leak = moment->count > 1 ? stack->bytes : 0;
 		}
 	}
-	equal(leak, leaked[moment->number], "bytes of the stack that leaks");
-	equal(bytes_of(moment), held[moment->number], "bytes of a moment");
+	/* relaxed, both: see tick */
+	equal(leak, pfs_load_relaxed(&leaked[moment->number]), "bytes of the stack that leaks");
+	/* relaxed: see tick */
+	equal(bytes_of(moment), pfs_load_relaxed(&held[moment->number]), "bytes of a moment");
 	equal(moment->others, 0, "other stacks");
 }
 
@@ -117,7 +122,7 @@ static void check_ages(const struct pfs_seen_profile *profile, uint64_t last)
 static void part_thin(const char *folder)
 {
 	struct pfs_memory_thread *thread;
-	open_and_begin(folder, &thread);
+	open_and_begin(folder, 64, &thread);
 	struct block constant[50];
 	for (uint32_t i = 0; i < 50; i++)
 		constant[i] = keep(thread, false, 1000 + i);
@@ -176,7 +181,7 @@ static void part_many(const char *folder)
 {
 	struct pfs_memory_thread *thread;
 	uint64_t random = 1, sampled = 0;
-	open_and_begin(folder, &thread);
+	open_and_begin(folder, 32768, &thread);
 	for (uint32_t i = 0; i < 3000; i++) {
 		random = random * UINT64_C(6364136223846793005) + 1;
 		uint64_t weight =
@@ -209,7 +214,7 @@ static void part_many(const char *folder)
 static void part_torn(const char *folder)
 {
 	struct pfs_memory_thread *thread;
-	open_and_begin(folder, &thread);
+	open_and_begin(folder, 64, &thread);
 	(void)keep(thread, false, 1000);
 	for (uint64_t number = 1; number <= 200 && failures == 0; number++) {
 		(void)keep(thread, true, 500);
@@ -254,7 +259,7 @@ static void *tick_on(void *unused)
 								   true);
 	(void)unused;
 	(void)keep(thread, false, 1000);
-	for (uint64_t number = 1; number <= TICKS_MOST; number++) {
+	for (uint64_t number = 1; number <= READ_TICKS; number++) {
 		if (number % 2 == 0)
 			(void)keep(thread, true, 500);
 		tick(number);
@@ -289,7 +294,7 @@ static void part_fork(const char *folder)
 {
 	struct pfs_memory_thread *thread;
 	int status = 0;
-	open_and_begin(folder, &thread);
+	open_and_begin(folder, 64, &thread);
 	(void)keep(thread, false, 1000);
 	pid_t child = -1;
 	for (uint64_t i = 1; i <= 7 && child <= 0; i++) { /* one place: one stack */
@@ -339,7 +344,7 @@ static double least_us(uint32_t tick_ms)
 static void part_cost(const char *folder)
 {
 	struct pfs_memory_thread *thread;
-	open_and_begin(folder, &thread);
+	open_and_begin(folder, 32768, &thread);
 	for (uint32_t i = 0; i < 10000; i++)
 		(void)by_number(thread, 1000 + i % 7919, i, DEPTH);
 	double with = least_us(0), without = least_us(1000000);
