@@ -95,8 +95,9 @@ bool pfs_box_detach(struct pfs_box *self)
 			return false;
 	self->copy = NULL;
 	self->is_private = true;
-	/* relaxed: one thread. The child's history begins now, without ticks. */
+	/* relaxed, both: one thread. The child's history begins now, without ticks and moments. */
 	pfs_store_relaxed(&self->head->ticks, 0);
+	pfs_store_relaxed(&self->head->moments, 0); /* relaxed: as above */
 	return true;
 }
 
@@ -200,6 +201,7 @@ bool pfs_box_note(const struct pfs_box *parents, const char *why, char *path, si
 	head.file_bytes = bytes;
 	head.region_count = 0;
 	pfs_store_relaxed(&head.ticks, 0);                 /* relaxed: not shared yet */
+	pfs_store_relaxed(&head.moments, 0);               /* relaxed: not shared yet */
 	pfs_store_relaxed(&head.state, PFS_BOX_UNCOUNTED); /* relaxed: not shared yet */
 	(void)snprintf(head.why, sizeof(head.why), "%s", why);
 	int file = pfs_box_new_file(path, bytes, NULL);

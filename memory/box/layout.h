@@ -15,9 +15,9 @@
  * words_offset + slot * 4. Pages are added in the order of their numbers and are never given back.
  * Read a record by the optimistic protocol of pfs_lock.h: glance, load the bytes, confirm.
  *
- * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS, PFS_BOX_MAPPERS and
- * PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES, PFS_BOX_ROW_BASES and
- * PFS_BOX_SWITCHES are, written by readers alone.
+ * Regions without words (page_records 0) are plain arrays; PFS_BOX_TICKS, PFS_BOX_MOMENTS,
+ * PFS_BOX_MAPPERS and PFS_BOX_LIMITS are, written by the program, and PFS_BOX_CELL_BASES,
+ *PFS_BOX_ROW_BASES and PFS_BOX_SWITCHES are, written by readers alone.
  *
  * All numbers are little-endian, of this machine's width and alignment.
  *
@@ -34,7 +34,7 @@
 #include "containers/atomic.h"
 
 #define PFS_BOX_MAGIC "pfsbox\r\n"
-#define PFS_BOX_VERSION 3u
+#define PFS_BOX_VERSION 4u
 #define PFS_BOX_PAGE 4096u
 #define PFS_BOX_REGIONS_MAX 24u
 #define PFS_BOX_INSTRUMENTS_MAX 1024u
@@ -66,6 +66,7 @@ enum pfs_box_kind {
 	PFS_BOX_OWNERS,      /* struct pfs_box_owner */
 	PFS_BOX_LIMITS,      /* struct pfs_box_limit; the first without a scope is the end */
 	PFS_BOX_SWITCHES,    /* struct pfs_box_switch, by the threads' numbers; readers' */
+	PFS_BOX_MOMENTS,     /* struct pfs_box_moment, by pfs_moment_place: profile.h */
 	PFS_BOX_KINDS
 };
 
@@ -172,6 +173,7 @@ struct pfs_box_head {
 	_Atomic(uint32_t) owners_lost; /* owners of a memory trace without a record */
 	uint32_t is_on_disk;           /* its resident pages count in rss_file; else in rss_shmem */
 	_Atomic(uint64_t) ticks;       /* release, when a tick is written */
+	_Atomic(uint64_t) moments;     /* [PM1] release, when a moment is written */
 	_Atomic(uint64_t) end_realtime_ns; /* of a clean end */
 	_Atomic(uint64_t) moves; /* odd while sums move between cells of different accounts */
 	_Atomic(uint64_t) lost[PFS_LOSTS];

@@ -23,7 +23,8 @@
  * samples are, so that the samples of a program of any size fit.
  *
  * The peak is when the samples in use stood for the most bytes (head.peak). memory/profile/peak.h
- * says how it is kept.
+ * says how it is kept. The history of stacks is what they held at earlier moments: struct
+ * pfs_box_moment.
  *
  * Stacks and contexts stay until the program ends; those that do not fit are counted as lost. All
  * are read by the optimistic protocol (layout.h).
@@ -97,5 +98,56 @@ _Static_assert(sizeof(struct pfs_box_sample) == 256, "a place is a multiple of 1
 _Static_assert(offsetof(struct pfs_box_sample, owner) == offsetof(struct pfs_cell, owner) &&
 		       offsetof(struct pfs_box_sample, level) == offsetof(struct pfs_cell, level),
 	       "a sample looks like a cell of another");
+
+/*
+ * A moment of the history of stacks: what the samples in use stood for, by stack. One is kept with
+ * the first tick, and then with the first tick that is PFS_MOMENT_TICKS ticks' time or more after
+ * the last moment.
+ *
+ * Moments thin out with age. Moment n, counted from 0, is of level l if 2^l is the largest power of
+ * two that divides n; all levels from the last on are one, which moment 0 is of. A level has a ring
+ * of PFS_MOMENTS_EACH. So the places of moments follow from their numbers, and nothing is ever
+ * moved. For any age of m moments, one is kept that is at most m / 16 + 1 moments off, up to an age
+ * of PFS_MOMENTS_OLD: 10 days, if they are a minute apart.
+ *
+ * head.moments is the last moment that is whole. The next one's place may be torn, and a reader
+ * leaves it out, as it does the places that were written while it read.
+ */
+#define PFS_MOMENT_TICKS 60u
+#define PFS_MOMENT_LEVELS 12u
+#define PFS_MOMENTS_EACH 8u
+#define PFS_MOMENTS_KEPT (PFS_MOMENT_LEVELS * PFS_MOMENTS_EACH)
+#define PFS_MOMENTS_OLD ((PFS_MOMENTS_EACH - 1) << (PFS_MOMENT_LEVELS - 1))
+#define PFS_MOMENT_STACKS 1020u
+
+struct pfs_box_held {
+	uint32_t stack; /* reference */
+	uint32_t blocks;
+	uint64_t bytes;
+};
+
+struct pfs_box_moment {
+	uint64_t number; /* from 1 on; 0: none */
+	uint64_t realtime_ns;
+	uint64_t no_stack_bytes; /* of samples whose stack found no record */
+	uint64_t others_bytes;   /* of the stacks that did not fit */
+	uint64_t others_most;    /* bytes of the largest of them */
+	uint32_t others;         /* how many */
+	uint32_t count;          /* of stacks; those with the most bytes, in no order */
+	uint64_t spare[2];
+	struct pfs_box_held stacks[PFS_MOMENT_STACKS];
+};
+_Static_assert(sizeof(struct pfs_box_moment) == 4 * PFS_BOX_PAGE, "whole pages");
+
+/* The place of a moment in PFS_BOX_MOMENTS, by its number. */
+static inline uint32_t pfs_moment_place(uint64_t number)
+{
+	uint64_t n = number - 1;
+	uint32_t level = n != 0 ? (uint32_t)__builtin_ctzll(n) : PFS_MOMENT_LEVELS;
+	if (level >= PFS_MOMENT_LEVELS - 1) /* the last level has each multiple of its power */
+		return (PFS_MOMENT_LEVELS - 1) * PFS_MOMENTS_EACH +
+		       (uint32_t)(n >> (PFS_MOMENT_LEVELS - 1)) % PFS_MOMENTS_EACH;
+	return level * PFS_MOMENTS_EACH + (uint32_t)(n >> (level + 1)) % PFS_MOMENTS_EACH;
+}
 
 #endif

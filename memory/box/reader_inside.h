@@ -258,6 +258,11 @@ bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snap
 bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 void pfs_take_stacks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
+/* The moments of the history of stacks that are whole, the oldest first, with references; room for
+ * PFS_MOMENTS_KEPT. False: no memory. The caller frees the stacks of count moments, also then. */
+struct pfs_seen_moment;
+bool pfs_take_moments(const struct pfs_reader *reader, struct pfs_seen_moment *moments,
+		      uint32_t *count);
 /* Drops entries whose records have ended; turns references into indices. */
 void pfs_keep_living(struct pfs_taking *take);
 void pfs_resolve_people(struct pfs_taking *take);

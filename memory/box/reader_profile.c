@@ -98,6 +98,8 @@ static bool take_context(void *taking, uint64_t number, uint32_t word, const voi
 	uint64_t used = pfs_load_relaxed(&copy->bytes) -          /* relaxed: likewise */
 			pfs_load_relaxed(&copy->freed_bytes);     /* relaxed: likewise */
 	objects -= pfs_load_relaxed(&copy->freed_objects_256ths); /* relaxed: likewise */
+	seen->used_bytes = (int64_t)used > 0 ? (double)used : 0;
+	seen->used_objects = (int64_t)objects > 0 ? (double)objects / 256 : 0;
 	seen->peak_bytes = at_peak(take, pfs_load_relaxed(&copy->peak_bytes),
 				   used); /* relaxed: likewise */
 	/* relaxed: likewise */
@@ -200,6 +202,46 @@ bool pfs_profile_is_there(const struct pfs_reader *self)
 	return started_lg(self) != 0;
 }
 
+static bool take_moments(struct profile_taking *take)
+{
+	struct pfs_seen_profile *profile = take->profile;
+	profile->moments = calloc(PFS_MOMENTS_KEPT, sizeof(*profile->moments));
+	return profile->moments != NULL &&
+	       pfs_take_moments(take->reader, profile->moments, &profile->moment_count);
+}
+
+/* No sum of a moment's values overflows then. */
+static void check_sum(struct profile_taking *take, const struct pfs_seen_moment *moment,
+		      uint64_t *bytes)
+{
+	if (*bytes <= PFS_SAVED_MOST)
+		return;
+	damage(take, "moment %llu has a stack with %llu bytes, more than there can be",
+	       (unsigned long long)moment->number, (unsigned long long)*bytes);
+	*bytes = 0;
+}
+
+/* A damaged moment loses the stacks that do not exist. */
+static void resolve_moment(struct profile_taking *take, const struct pfs_records *stacks,
+			   struct pfs_seen_moment *moment)
+{
+	uint32_t count = 0;
+	check_sum(take, moment, &moment->no_stack_bytes);
+	check_sum(take, moment, &moment->others_bytes);
+	check_sum(take, moment, &moment->others_most);
+	for (uint32_t i = 0; i < moment->count; i++) {
+		struct pfs_seen_held held = moment->stacks[i];
+		check_sum(take, moment, &held.bytes);
+		held.stack = index_of(take, stacks, held.stack, "stack");
+		if (held.stack != PFS_NONE)
+			moment->stacks[count++] = held;
+		else if (moment->stacks[i].stack == 0)
+			damage(take, "moment %llu names no stack",
+			       (unsigned long long)moment->number);
+	}
+	moment->count = count;
+}
+
 static void read_switches(struct profile_taking *take)
 {
 	struct pfs_seen_profile *profile = take->profile;
@@ -223,7 +265,8 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 	struct pfs_records samples = { .stride = sizeof(struct pfs_seen_sample) };
 	struct pfs_records contexts = { .stride = sizeof(struct pfs_seen_context) };
 	struct pfs_records stacks = { .stride = sizeof(struct pfs_seen_stack) };
-	bool fine = take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
+	/* First the moments: the stacks that they name are there already. */
+	bool fine = take_moments(take) && take_all(take, PFS_BOX_SAMPLES, &samples, take_sample) &&
 		    take_all(take, PFS_BOX_CONTEXTS, &contexts, take_context) &&
 		    take_all(take, PFS_BOX_STACKS, &stacks, take_stack);
 	profile->samples = samples.array;
@@ -238,6 +281,8 @@ static bool take_parts(struct profile_taking *take, struct pfs_reader *reader,
 				reader, PFS_SNAPSHOT_MODULES | PFS_SNAPSHOT_ROWS, message)) != NULL;
 	if (fine) {
 		resolve(take, &stacks, &contexts);
+		for (uint32_t i = 0; i < profile->moment_count; i++)
+			resolve_moment(take, &stacks, &profile->moments[i]);
 		if (profile->snapshot->damaged == 0)
 			profile->snapshot->damage = take->damage;
 		profile->snapshot->damaged += take->damaged;
@@ -273,6 +318,9 @@ void pfs_profile_free(struct pfs_seen_profile *profile)
 		return;
 	for (uint32_t i = 0; i < profile->stack_count; i++)
 		free(profile->stacks[i].frames);
+	for (uint32_t i = 0; i < profile->moment_count; i++)
+		free(profile->moments[i].stacks);
+	free(profile->moments);
 	pfs_snapshot_free(profile->snapshot);
 	free(profile->stacks);
 	free(profile->contexts);

@@ -23,6 +23,7 @@ struct pfs_seen_context {
 	uint64_t samples;                /* since the start */
 	uint64_t unwound;                /* of these: their stacks were unwound, and not walked */
 	double objects, bytes;           /* that the samples stand for; since the start */
+	double used_objects, used_bytes; /* of those in use */
 	double peak_objects, peak_bytes; /* of those in use at the peak */
 	char thread_name[16];
 	char user_name[32];
@@ -34,6 +35,22 @@ struct pfs_seen_sample {
 	uint32_t context; /* index; PFS_NONE */
 	uint64_t bytes, interval, taken_realtime_ns, address;
 	double objects; /* that it stands for; times bytes: the bytes that it stands for */
+};
+
+/* What a stack held at a moment of the history. */
+struct pfs_seen_held {
+	uint32_t stack; /* index */
+	uint32_t blocks;
+	uint64_t bytes;
+};
+
+struct pfs_seen_moment {
+	uint64_t number, realtime_ns;
+	uint64_t no_stack_bytes, others_bytes; /* as in struct pfs_box_moment */
+	uint64_t others_most;                  /* a stack that is not here held at most so much */
+	uint32_t others;
+	uint32_t count;
+	struct pfs_seen_held *stacks;
 };
 
 struct pfs_seen_profile {
@@ -48,6 +65,8 @@ struct pfs_seen_profile {
 	uint64_t peak_realtime_ns; /* when the samples in use stood for the most bytes; 0: never */
 	double peak_bytes;         /* that they stood for */
 	bool peak_is_now;
+	struct pfs_seen_moment *moments; /* whole ones, the oldest first */
+	uint32_t moment_count;
 	uint64_t missed; /* records that changed each time they were read */
 };
 

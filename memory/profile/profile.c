@@ -11,6 +11,7 @@
 #include "contexts.h"
 #include "draw.h"
 #include "gaps.h"
+#include "moments.h"
 #include "peak.h"
 
 #define USED_STEPS 4096u /* a thread counts this part of all records at once */
@@ -48,6 +49,7 @@ bool pfs_profile_open(struct pfs_books *books, const struct pfs_memory_config *c
 	self->taken_after = (void *)(self->stack_files + config->stacks_max + 1);
 	self->own_contexts_most = config->contexts_max - config->contexts_max / 4;
 	self->samples_max = config->samples_max;
+	self->stacks_max = config->stacks_max;
 	self->used_step = 1 + (int32_t)(config->samples_max / USED_STEPS);
 	pfs_gate_begin(&self->gate);
 	pfs_modules_begin(&self->modules, &books->box);
@@ -295,6 +297,7 @@ void pfs_profile_tick(struct pfs_books *books)
 	give_finished(self, books->shelves[PFS_SHELF_SAMPLES].handle);
 	pfs_modules_tick(&self->modules);
 	pfs_gate_leave(&self->gate);
+	pfs_moments_tick(self);
 	uint32_t more = pfs_gaps_more(self);
 	if (more != self->lg_more) /* gaps that were drawn before are drawn anew */
 		pfs_box_announce(books->control);

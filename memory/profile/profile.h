@@ -46,6 +46,8 @@ struct pfs_profile {
 	uint32_t samples_max;
 	int32_t used_step;
 	uint32_t lg_more; /* at the last tick */
+	uint32_t stacks_max;
+	uint64_t moment_ns; /* when the last moment was kept */
 	struct pfs_intern stacks, contexts;
 	struct pfs_stack_files *stack_files; /* [stacks_max + 1], by reference */
 	uint32_t *taken_after; /* [samples_max + 1], by reference: `resets` when it was taken */

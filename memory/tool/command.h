@@ -26,8 +26,8 @@ struct pfs_arguments {
 	uint64_t count;
 	bool once, all;
 	const char *mysql, *password_file, *out;
-	const char *document, *base, *lg_prof_sample;
-	bool symbolized, of_total, at_peak, by_name;
+	const char *document, *base, *since, *lg_prof_sample;
+	bool symbolized, of_total, at_peak, by_name, history;
 	uint64_t older_ns, newer_ns, seconds;
 	const char *rules;
 	const char *http, *token_file;
@@ -77,6 +77,9 @@ extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_s
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
 	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report,
 	pfs_command_pprof, pfs_command_flame, pfs_command_profile, pfs_command_walk;
+
+/* pfs-mem profile --history. Returns the exit status. */
+int pfs_show_history(const struct pfs_arguments *arguments);
 
 /* pfs-mem run, with its words. Returns only if nothing was run. */
 int pfs_run_program(int argc, char **argv);

@@ -20,11 +20,11 @@ _pfs_mem_options() {
 		"--lg-prof-sample --for --dir --limit --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
-	profile) echo "--lg-prof-sample --base --total --at-peak --older-than --newer-than --seconds" \
+	profile) echo "--lg-prof-sample --base --since --history --total --at-peak --older-than --newer-than --seconds" \
 		"--rules --by-name --count --format --help --version" ;;
 	pprof) echo "--format --symbolized --base --live --total --at-peak --older-than --newer-than --seconds" \
 		"--out --help --version" ;;
-	flame) echo "--out --base --live --total --at-peak --older-than --newer-than --seconds" \
+	flame) echo "--out --base --since --live --total --at-peak --older-than --newer-than --seconds" \
 		"--rules --help --version" ;;
 	report | walk) echo "--out --help --version" ;;
 	serve) echo "--http --token-file --mysql --password-file --allow-changes --allow-remote" \
@@ -64,6 +64,7 @@ _pfs_mem() {
 	--mysql) mapfile -t COMPREPLY < <(compgen -W "socket 127.0.0.1:3307" -- "$word"); return ;;
 	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 		compgen -f -- "$word"); return ;;
+	--since) mapfile -t COMPREPLY < <(compgen -W "10m 1h 1d" -- "$word"); return ;;
 	--tick-ms | --instruments | --threads | --keep-dead | --count | --lg-prof-sample | --limit | --idle-seconds) return ;;
 	esac
 	if [[ $word == -* ]]; then
@@ -74,7 +75,7 @@ _pfs_mem() {
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--format | --by | --arenas | --rule | --tick-ms | --instruments | --threads | --keep-dead | --dir | --limit | --count | \
-			--out | --base | --lg-prof-sample | --mysql | --password-file | --http | \
+			--out | --base | --since | --lg-prof-sample | --mysql | --password-file | --http | \
 			--token-file | --idle-seconds) i=$((i + 1)) ;;
 		-*) ;;
 		*) words=$((words + 1)) ;;

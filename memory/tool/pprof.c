@@ -117,6 +117,7 @@ static const struct pfs_option flame_options[] = {
 	PFS_MEM_TEXT("out", 'o', "FILE", out,
 		     "FILE.svg, or FILE.html for a page with a table; else SVG to standard output"),
 	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
+	PFS_MEM_SINCE,
 	PFS_MEM_CHOICE,
 	PFS_MEM_RULES,
 	PFS_MEM_READ("live", 0, NULL, pfs_take_live, "memory in use; the default"),

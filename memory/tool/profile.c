@@ -227,6 +227,8 @@ static int run_profile(const struct pfs_arguments *arguments)
 				    "--lg-prof-sample '%.100s': give a whole "
 				    "number from 1 to 62: 19 is one sample per 512 KiB",
 				    text);
+	if (word == NULL && arguments->history)
+		return pfs_show_history(arguments);
 	if (word == NULL)
 		return show(arguments);
 	struct pfs_reader *reader = pfs_reader_open(arguments->words[0], &message);
@@ -244,6 +246,9 @@ static const struct pfs_option profile_options[] = {
 		     "one sample per 2^N bytes; default: as the program was started"),
 	PFS_MEM_CHOICE,
 	PFS_MEM_TEXT("base", 0, "TARGET", base, "show what grew and shrank since this box or dump"),
+	PFS_MEM_SINCE,
+	PFS_MEM_SWITCH("history", 0, history,
+		       "what each line held at the kept moments, and what grew most first"),
 	PFS_MEM_SWITCH("total", 0, of_total, "all allocations since the start"),
 	PFS_MEM_RULES,
 	PFS_MEM_SWITCH("by-name", 0, by_name, "add stacks up by the names that rules give them"),

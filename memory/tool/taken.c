@@ -6,18 +6,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "profile/symbols.h"
 
 /* ---- options ---- */
 
-enum pfs_status pfs_take_age(void *context, const struct pfs_option *option, const char *text,
-			     struct pfs_message *message)
+/* How old is it? False: it is no age. */
+static bool take_age(const char *text, uint64_t *ns)
 {
 	static const struct {
 		char unit;
 		uint64_t seconds;
 	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	struct pfs_arguments *arguments = context;
 	char *end;
 	errno = 0;
 	unsigned long long number = strtoull(text, &end, 10);
@@ -25,16 +25,49 @@ enum pfs_status pfs_take_age(void *context, const struct pfs_option *option, con
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (end[0] == units[i].unit && (end[0] == '\0' || end[1] == '\0'))
 			seconds = units[i].seconds;
-	if (text[0] < '0' || text[0] > '9' || errno != 0 || seconds == 0 || number == 0 ||
-	    number > 100000000) {
-		(void)pfs_refuse(message,
-				 "--%s '%.100s' is not an age: write seconds, or 10m, 2h, 3d",
-				 option->name, text);
-		return PFS_BAD_CONFIG;
+	*ns = number * seconds * 1000000000u;
+	return text[0] >= '0' && text[0] <= '9' && errno == 0 && seconds != 0 && number != 0 &&
+	       number <= 100000000;
+}
+
+enum pfs_status pfs_take_age(void *context, const struct pfs_option *option, const char *text,
+			     struct pfs_message *message)
+{
+	struct pfs_arguments *arguments = context;
+	uint64_t *ns = strcmp(option->name, "older-than") == 0 ? &arguments->older_ns
+							       : &arguments->newer_ns;
+	if (take_age(text, ns))
+		return PFS_OK;
+	(void)pfs_refuse(message, "--%s '%.100s' is not an age: write seconds, or 10m, 2h, 3d",
+			 option->name, text);
+	return PFS_BAD_CONFIG;
+}
+
+/* A local time: of a day that it names, or the last one before now. False: it is none. */
+static bool take_time(const char *text, uint64_t now_ns, uint64_t *ns)
+{
+	static const char *const formats[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%H:%M:%S",
+					       "%H:%M" };
+	time_t now = (time_t)(now_ns / 1000000000u);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm parts;
+		if (localtime_r(&now, &parts) == NULL)
+			return false;
+		parts.tm_sec = 0;
+		const char *end = strptime(text, formats[i], &parts);
+		if (end == NULL || (*end != '\0' && (*end != '.' || i % 2 != 0)))
+			continue;
+		uint64_t ms = *end == '.' ? strtoull(end + 1, NULL, 10) % 1000 : 0;
+		parts.tm_isdst = -1;
+		struct tm before = parts;
+		time_t then = mktime(&parts);
+		before.tm_mday--;
+		if (i >= 2 && then > now)
+			then = mktime(&before);
+		*ns = (uint64_t)then * 1000000000u + ms * 1000000u;
+		return then > 0;
 	}
-	*(strcmp(option->name, "older-than") == 0 ? &arguments->older_ns : &arguments->newer_ns) =
-		number * seconds * 1000000000u;
-	return PFS_OK;
+	return false;
 }
 
 int pfs_choice_check(const struct pfs_arguments *arguments)
@@ -55,6 +88,21 @@ int pfs_choice_check(const struct pfs_arguments *arguments)
 		return pfs_complain(PFS_EXIT_USAGE,
 				    "--seconds compares a program with itself: leave --base, "
 				    "--at-peak, --older-than and --newer-than out");
+	uint64_t ns;
+	if (arguments->since != NULL && !take_age(arguments->since, &ns) &&
+	    !take_time(arguments->since, pfs_now_ns(CLOCK_REALTIME), &ns))
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "--since '%.100s' is neither an age nor a local time: write "
+				    "90, 10m, 2h, 3d, or 14:05, or 2026-01-31 14:05",
+				    arguments->since);
+	bool is_chosen = arguments->at_peak || has_age || arguments->of_total;
+	if ((arguments->since != NULL || arguments->history) &&
+	    (is_chosen || arguments->seconds != 0 || arguments->base != NULL ||
+	     (arguments->since != NULL && arguments->history)))
+		return pfs_complain(PFS_EXIT_USAGE,
+				    "--%s compares what is in use with kept moments: leave the "
+				    "other choices of what is shown out",
+				    arguments->history ? "history" : "since");
 	return PFS_EXIT_FINE;
 }
 
@@ -142,16 +190,66 @@ static struct pfs_heap *take_twice(const struct pfs_arguments *arguments, bool w
 	return compared(take(arguments->words[0], NULL, with_names), base);
 }
 
+static bool has_moments(const struct pfs_heap *heap, const struct pfs_arguments *arguments)
+{
+	const char *option = arguments->history ? "history" : "since", *of = arguments->words[0];
+	if (heap->is_dump)
+		(void)pfs_complain(0,
+				   "--%s: '%.150s' is a dump, of one moment: give a box, or "
+				   "compare two dumps by --base",
+				   option, of);
+	else if (heap->moment_count == 0)
+		(void)pfs_complain(0,
+				   "--%s: the program of '%.150s' has kept no moment yet: the "
+				   "first is kept with its first tick",
+				   option, of);
+	return heap->moment_count != 0;
+}
+
+/* With its own history. False: a message was printed. */
+static bool compare_since(struct pfs_heap *heap, const struct pfs_arguments *arguments)
+{
+	char when[32];
+	struct pfs_message message;
+	uint64_t now = heap->taken_ns, since = 0;
+	if (take_age(arguments->since, &since))
+		since = now > since ? now - since : 0;
+	else
+		(void)take_time(arguments->since, now, &since);
+	uint32_t moment = pfs_heap_moment_near(heap, since);
+	pfs_heap_since(heap, moment);
+	if (!pfs_heap_is_whole(heap, &message))
+		return pfs_complain_of(&message), false;
+	(void)snprintf(heap->of, sizeof(heap->of), "since %s",
+		       pfs_time_text(heap->moments[moment].when_ns, when, sizeof(when)));
+	if (heap->moments[moment].others != 0)
+		(void)pfs_complain(0,
+				   "%s: %u stacks with at most %.0f bytes each were left out of "
+				   "that moment: their growth is too high by what they held",
+				   heap->of, heap->moments[moment].others,
+				   heap->moments[moment].others_most);
+	return true;
+}
+
 struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names,
 				bool is_scaled)
 {
-	const struct pfs_heap_choice choice = { .is_scaled = is_scaled && arguments->base == NULL,
+	const bool has_history = arguments->since != NULL || arguments->history;
+	const struct pfs_heap_choice choice = { .is_scaled = is_scaled && arguments->base == NULL &&
+							     !has_history,
 						.at_peak = arguments->at_peak,
+						.as_kept = has_history,
 						.older_ns = arguments->older_ns,
 						.newer_ns = arguments->newer_ns };
 	if (arguments->seconds != 0)
 		return take_twice(arguments, with_names);
 	struct pfs_heap *heap = take(arguments->words[0], &choice, with_names);
+	if (heap != NULL && has_history &&
+	    (!has_moments(heap, arguments) ||
+	     (arguments->since != NULL && !compare_since(heap, arguments)))) {
+		pfs_heap_free(heap);
+		return NULL;
+	}
 	if (heap == NULL || arguments->base == NULL)
 		return heap;
 	return compared(heap, take(arguments->base, NULL, with_names));

@@ -20,6 +20,10 @@
 		.help = "show what grew and shrank in the next N seconds",            \
 		.place.number = &pfs_arguments.seconds, .low = 1, .high = 86400       \
 	}
+#define PFS_MEM_SINCE                                                                             \
+	PFS_MEM_TEXT("since", 0, "MOMENT", since,                                                 \
+		     "show what grew and shrank since a kept moment: the nearest to an age (90, " \
+		     "10m, 2h, 3d) or a local time (14:05, 2026-01-31 14:05)")
 #define PFS_MEM_RULES                                                                   \
 	PFS_MEM_TEXT("rules", 0, "FILE", rules,                                         \
 		     "which frames to pass over, and what stacks are called; default: " \
@@ -29,8 +33,9 @@ pfs_option_read pfs_take_age;
 /* Do these options go together? The exit status; a message was printed. */
 int pfs_choice_check(const struct pfs_arguments *arguments);
 
-/* The profile of the first word, compared with --base or with itself --seconds later. is_scaled:
- * if nothing is compared. NULL: a message was printed. */
+/* The profile of the first word, compared with --base, with itself --seconds later, or with its
+ * own history: --since. is_scaled:
+ * if nothing is compared; with --history never. NULL: a message was printed. */
 struct pfs_heap *pfs_heap_taken(const struct pfs_arguments *arguments, bool with_names,
 				bool is_scaled);
 

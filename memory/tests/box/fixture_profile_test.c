@@ -74,6 +74,23 @@ struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t contex
 	return record;
 }
 
+struct pfs_box_moment *pfs_made_moment(struct pfs_made_box *self, uint64_t realtime_ns,
+				       const struct pfs_box_held *stacks, uint32_t count)
+{
+	/* relaxed: one thread */
+	uint64_t number = pfs_load_relaxed(&self->head->moments) + 1;
+	char *all = self->base + pfs_made_region(self, PFS_BOX_MOMENTS)->offset;
+	struct pfs_box_moment *moment = (struct pfs_box_moment *)(void *)all +
+					pfs_moment_place(number);
+	memset(moment, 0, sizeof(*moment));
+	moment->number = number;
+	moment->realtime_ns = realtime_ns;
+	moment->count = count;
+	memcpy(moment->stacks, stacks, count * sizeof(*stacks));
+	pfs_store_release(&self->head->moments, number);
+	return moment;
+}
+
 void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument)
 {
 	const uint64_t frames[] = { 0x1234, 0x1456, 0x1800 };
@@ -89,5 +106,10 @@ void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instr
 		pfs_store_relaxed(&context->bytes, 100000);             /* relaxed: likewise */
 		(void)pfs_made_block(self, ones[i], 1, 1000);
 		(void)pfs_made_block(self, ones[i], 1, 100000);
+	}
+	for (uint32_t i = 1; i <= 3; i++) {
+		const struct pfs_box_held stacks[] = { { 1, 1, 1000 }, { 2, 2 * i, 2000 * i } };
+		(void)pfs_made_moment(self, self->head->start_realtime_ns + i * 60000000000u,
+				      stacks, 2);
 	}
 }

@@ -58,7 +58,7 @@ static uint64_t add_region(struct pfs_box_head *head, enum pfs_box_kind kind, ui
 	return offset + region->bytes;
 }
 
-/* The regions of a profile are the last three. */
+/* The regions of a profile are the last four. */
 static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *sizes)
 {
 	const uint32_t page = sizes->page_records, account = sizeof(struct pfs_box_account);
@@ -86,9 +86,10 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack), sizes->stacks, page },
 		{ PFS_BOX_CONTEXTS, sizeof(struct pfs_box_context), sizes->contexts, page },
 		{ PFS_BOX_SAMPLES, sizeof(struct pfs_box_sample), sizes->samples, page },
+		{ PFS_BOX_MOMENTS, sizeof(struct pfs_box_moment), PFS_MOMENTS_KEPT, 0 },
 	};
 	const size_t count = sizeof(regions) / sizeof(regions[0]) -
-			     (sizes->profile_lg == 0 ? 3 : 0);
+			     (sizes->profile_lg == 0 ? 4 : 0);
 	uint64_t at = 2 * PFS_BOX_PAGE;
 	for (size_t i = 0; i < count; i++)
 		at = add_region(head, regions[i].kind, at, regions[i].record_bytes,

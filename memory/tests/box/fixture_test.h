@@ -75,7 +75,11 @@ struct pfs_box_context *pfs_made_context(struct pfs_made_box *self, uint32_t sta
 struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t context, uint32_t cell,
 				      uint64_t bytes);
 
-/* Two stacks, and four samples. */
+/* The next moment of the history of stacks, with these stacks; the caller sets what others have. */
+struct pfs_box_moment *pfs_made_moment(struct pfs_made_box *self, uint64_t realtime_ns,
+				       const struct pfs_box_held *stacks, uint32_t count);
+
+/* Two stacks, four samples, and three moments. */
 void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
 
 /* A small box with records of every kind, for tests that damage it. */

@@ -83,6 +83,10 @@ static int64_t read_profile(const struct pfs_seen_profile *profile)
 		if (sample->context != PFS_NONE)
 			sum += profile->contexts[sample->context].objects;
 	}
+	for (uint32_t i = 0; i < profile->moment_count; i++)
+		for (uint32_t j = 0; j < profile->moments[i].count; j++)
+			sum += profile->stacks[profile->moments[i].stacks[j].stack].depth +
+			       (double)profile->moments[i].stacks[j].bytes;
 	return sum > 1 ? 1 : 0;
 }
 

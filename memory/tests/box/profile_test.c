@@ -60,6 +60,18 @@ static void read_all(const struct pfs_case *at)
 		/* 1 / p, as profile.h has it. */
 		PFS_CHECK(is_near(profile->samples[2].objects, 1 / (1 - exp(-1000.0 / 4096))));
 		PFS_CHECK(is_near(profile->samples[3].objects, 1 / (1 - exp(-100000.0 / 4096))));
+		PFS_CHECK_IS(profile->moment_count, 3);
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct pfs_seen_moment *moment = &profile->moments[i];
+			PFS_CHECK_IS(moment->number, i + 1);
+			PFS_CHECK_IS(moment->realtime_ns -
+					     profile->snapshot->info.start_realtime_ns,
+				     (i + 1) * UINT64_C(60000000000));
+			PFS_CHECK_IS(moment->count, 2);
+			PFS_CHECK_IS(moment->stacks[1].stack, 1);
+			PFS_CHECK_IS(moment->stacks[1].blocks, 2 * (i + 1));
+			PFS_CHECK_IS(moment->stacks[1].bytes, 2000 * (i + 1));
+		}
 		pfs_profile_free(profile);
 		end(reader);
 	}
@@ -115,6 +127,38 @@ static void damaged(const struct pfs_case *at)
 	}
 }
 
+/* Stacks of a moment that do not exist are left out and counted; a moment that is not what its
+ * place says is not shown. */
+static void damaged_moments(const struct pfs_case *at)
+{
+	(void)at;
+	for (int i = 0; i < 9; i++) {
+		struct pfs_reader *reader = begin_sample(true);
+		char *all = box.base + pfs_made_region(&box, PFS_BOX_MOMENTS)->offset;
+		struct pfs_box_moment *moment = (struct pfs_box_moment *)(void *)all +
+						pfs_moment_place(2);
+		switch (i) {
+		case 0: moment->stacks[0].stack = 3; break;
+		case 1: moment->stacks[1].stack = UINT32_MAX; break;
+		case 2: moment->stacks[0].stack = 0; break;
+		case 3: moment->count = PFS_MOMENT_STACKS + 1; break;
+		case 4: moment->number = 3; break;
+		case 5: moment->number = 0; break;
+		case 6: moment->number = UINT64_MAX; break;
+		case 7: pfs_store_release(&box.head->moments, UINT64_MAX); break;
+		default: pfs_store_release(&box.head->moments, 1);
+		}
+		struct pfs_seen_profile *profile = take_profile(reader);
+		PFS_CHECK_IS(profile->snapshot->damaged, i < 3 ? 1 : 0);
+		PFS_CHECK_IS(profile->moment_count, i < 3 ? 3 : i < 7 ? 2 : i == 7 ? 0 : 1);
+		for (uint32_t j = 0; j < profile->moment_count; j++)
+			PFS_CHECK_IS(profile->moments[j].count,
+				     profile->moments[j].number == 2 ? 1 : 2);
+		pfs_profile_free(profile);
+		end(reader);
+	}
+}
+
 /* A record that is being written is left out. */
 static void unpublished(const struct pfs_case *at)
 {
@@ -160,6 +204,7 @@ int main(int argc, char **argv)
 		{ .name = "read_all", .run = read_all },
 		{ .name = "no_profile", .run = no_profile },
 		{ .name = "damaged", .run = damaged },
+		{ .name = "damaged_moments", .run = damaged_moments },
 		{ .name = "unpublished", .run = unpublished },
 		{ .name = "switched", .run = switched },
 	};

@@ -44,8 +44,8 @@ time.sleep(36000)
 """
 TABLES = ("memory_os memory_history memory_global_by_current_bytes memory_trace memory_limits "
           "memory_by_thread_by_current_bytes memory_arenas memory_arenas_history memory_mapped "
-          "memory_parts memory_lines global_status global_variables threads accounts "
-          "setup_instruments memory_summary_by_account_by_event_name").split()
+          "memory_parts memory_lines memory_stacks_history global_status global_variables threads "
+          "accounts setup_instruments memory_summary_by_account_by_event_name").split()
 NUMBERS = (0, 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 4096, 8192)
 
 
@@ -69,7 +69,7 @@ class Bench(Place):
     def program(self):
         """It runs; its box."""
         process = self.start("/usr/bin/python3", "-c", PROGRAM, options=(
-            "--lg-prof-sample", "12", "--tick-ms", "100", "--keep"))
+            "--lg-prof-sample", "12", "--tick-ms", "10", "--keep"))
         self.programs.append(process)
         expect(process.stdout.readline() == "held\n", "the program has begun")
         return process, glob.glob(f"{self.folder}/{process.pid}-*.box")[0]
@@ -181,6 +181,7 @@ def boxes(bench):
     commands = (("check", box), ("top", box, "--once"), ("show", box, "account"),
                 ("sql", box, queries), ("pprof", box, "--symbolized", "--out", bench.path("o")),
                 ("flame", box, "--out", bench.path("o.html")),
+                ("profile", box, "--history"), ("profile", box, "--since", "1s"),
                 ("report", "--out", bench.path("r.html"), box), ("list",))
     for number in range(bench.count):
         kind = damage.make()

@@ -2,8 +2,10 @@
  * made_test.c - makes a box by hand with a profile of this program itself: its real stacks, its
  * real files, and known samples.
  *
- * usage: profile_made PATH [more]
+ * usage: profile_made PATH [more | history]
  * more: the box at a later moment, where planted_leak has grown and planted_shrinks has shrunk.
+ * history: with moments of 30, 20 and 10 hours ago and of its start, where the first stack held
+ * 1000, 2000, 3000 and 4000 bytes, and each other one 700; the second did not fit into the oldest.
  * Prints what is in use, as "objects bytes". The box is left as if the program had been killed.
  */
 #define _GNU_SOURCE
@@ -62,12 +64,16 @@ __attribute__((noinline)) void planted_record(uint64_t size, int count)
 	for (int i = 0; i < count; i++)
 		(void)pfs_made_block(&box, reference, 1, size);
 	/* Twice as much was allocated since the start. */
-	/* relaxed, three times: one thread. */
+	/* relaxed, five times: one thread. */
 	pfs_store_relaxed(&context->samples, 2 * (uint64_t)count); /* relaxed: see above */
 	/* relaxed: see above */
 	pfs_store_relaxed(&context->objects_256ths, (uint64_t)(512 * stand_for * count));
 	/* relaxed: see above */
 	pfs_store_relaxed(&context->bytes, (uint64_t)(2 * stand_for * count * (double)size));
+	/* relaxed: see above */
+	pfs_store_relaxed(&context->freed_bytes, (uint64_t)(stand_for * count * (double)size));
+	/* relaxed: see above */
+	pfs_store_relaxed(&context->freed_objects_256ths, (uint64_t)(256 * stand_for * count));
 	objects += stand_for * count;
 	bytes += stand_for * count * (double)size;
 	after++;
@@ -142,6 +148,24 @@ __attribute__((noinline)) static void planted_tiny(void)
 	after++;
 }
 
+static void plant_moments(void)
+{
+	uint64_t hour = UINT64_C(3600000000000);
+	for (uint32_t i = 1; i <= 4; i++) {
+		struct pfs_box_held stacks[64];
+		uint32_t count = 0;
+		for (uint32_t stack = 1; stack <= box.made[PFS_BOX_STACKS]; stack++)
+			if (i != 1 || stack != 2)
+				stacks[count++] = (struct pfs_box_held){ stack, 1,
+									 stack == 1 ? 1000 * i
+										    : 700 };
+		struct pfs_box_moment *moment = pfs_made_moment(
+			&box, box.head->start_realtime_ns - (4 - i) * 10 * hour, stacks, count);
+		moment->others = i == 1;
+		moment->others_bytes = moment->others_most = i == 1 ? 650 : 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct pfs_made_sizes sizes = { .instruments = 8,
@@ -154,8 +178,9 @@ int main(int argc, char **argv)
 					      .samples = 4096,
 					      .profile_lg = LG };
 	bool more = argc > 2 && strcmp(argv[2], "more") == 0;
-	if (argc < 2 || argc > 3 || (argc == 3 && !more))
-		return fprintf(stderr, "profile_made: say PATH [more]\n"), 2;
+	bool has_history = argc > 2 && strcmp(argv[2], "history") == 0;
+	if (argc < 2 || argc > 3 || (argc == 3 && !more && !has_history))
+		return fprintf(stderr, "profile_made: say PATH [more | history]\n"), 2;
 	pfs_made_begin(&box, argv[1], &sizes);
 	if (readlink("/proc/self/exe", box.head->program, sizeof(box.head->program) - 1) < 0)
 		return 1;
@@ -172,6 +197,8 @@ int main(int argc, char **argv)
 	planted_cxx();
 	thread = pfs_made_thread(&box, "other", 0, 0, 0);
 	planted_leak(5);
+	if (has_history)
+		plant_moments();
 	(void)printf("%.0f %.0f\n", objects, bytes);
 	return 0;
 }

@@ -369,7 +369,9 @@ def switch(bench):
 if __name__ == "__main__":
     import profile_answers
     import profile_dumps
+    import profile_history
     import profile_real
     places.main({"formats": formats, "readers": readers, "go": go, "names": names,
                  "compare": compare, "flame": flame, "switch": switch, **profile_answers.PARTS,
-                 **profile_dumps.PARTS, **profile_real.PARTS}, Bench(*sys.argv[2:4]), *sys.argv[4:])
+                 **profile_dumps.PARTS, **profile_history.PARTS, **profile_real.PARTS},
+                Bench(*sys.argv[2:4]), *sys.argv[4:])

@@ -70,7 +70,7 @@ static void block_free(struct pfs_memory_thread *thread, struct block block)
 
 /* ---- what a reader sees ---- */
 
-static void look_no_more(void)
+static inline void look_no_more(void)
 {
 	pfs_reader_close(reader);
 	reader = NULL;
@@ -101,14 +101,14 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
+static inline void begin(const char *folder, uint32_t lg, uint32_t stacks, uint32_t contexts,
 		  uint32_t samples)
 {
 	open_books(folder, lg, stacks, contexts, samples);
 	(void)pthread_barrier_init(&barrier, NULL, THREADS);
 }
 
-static void run_workers(void)
+static inline void run_workers(void)
 {
 	pthread_t threads[THREADS];
 	for (uint32_t id = 0; id < THREADS; id++)
@@ -117,7 +117,7 @@ static void run_workers(void)
 		(void)pthread_join(threads[id], NULL);
 }
 
-static void end(void)
+static inline void end(void)
 {
 	look_no_more();
 	pfs_memory_close(books);

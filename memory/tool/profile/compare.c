@@ -156,6 +156,34 @@ void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base)
 	heap->has_base = true;
 }
 
+uint32_t pfs_heap_moment_near(const struct pfs_heap *heap, uint64_t when_ns)
+{
+	uint32_t found = PFS_HEAP_NONE;
+	uint64_t least = UINT64_MAX;
+	for (uint32_t i = 0; i < heap->moment_count; i++) {
+		uint64_t other = heap->moments[i].when_ns;
+		uint64_t off = other > when_ns ? other - when_ns : when_ns - other;
+		if (off <= least) {
+			least = off;
+			found = i;
+		}
+	}
+	return found;
+}
+
+void pfs_heap_since(struct pfs_heap *heap, uint32_t moment)
+{
+	const struct pfs_heap_moment *of = &heap->moments[moment];
+	forget_owners(heap);
+	for (uint32_t i = 0; i < of->count; i++) {
+		const struct pfs_heap_entry like = { .stack = of->held[i].stack };
+		struct pfs_heap_values *base = &pfs_heap_entry(heap, &like)->base;
+		base->live_objects += of->held[i].objects;
+		base->live_bytes += of->held[i].bytes;
+	}
+	heap->has_base = true;
+}
+
 static double grown(double by)
 {
 	return by < PFS_HEAP_NOISE ? 0 : by;

@@ -305,6 +305,9 @@ void pfs_heap_free(struct pfs_heap *heap)
 	for (uint32_t i = 0; i < heap->text_count; i++)
 		free(heap->texts[i]);
 	free(heap->texts);
+	for (uint32_t i = 0; i < heap->moment_count; i++)
+		free(heap->moments[i].held);
+	free(heap->moments);
 	free(heap->modules);
 	free(heap->locations);
 	free(heap->lines);

@@ -70,6 +70,21 @@ struct pfs_heap_entry {
 	struct pfs_heap_values now, base; /* base: what it is compared with */
 };
 
+/* What stacks held at a moment of the history of stacks. */
+struct pfs_heap_held {
+	uint32_t stack;
+	double objects, bytes;
+};
+
+struct pfs_heap_moment {
+	uint64_t when_ns;
+	double others_bytes; /* of stacks that are not here, */
+	double others_most;  /* each of at most so much */
+	uint32_t others;     /* how many */
+	uint32_t count;
+	struct pfs_heap_held *held;
+};
+
 struct pfs_heap_index {
 	uint32_t *slots;
 	uint32_t room, count;
@@ -90,6 +105,8 @@ struct pfs_heap {
 	uint64_t lost_samples, lost_bytes, lost_stacks, lost_contexts;
 	uint64_t stacks_taken, stacks_walked; /* since the start; 0: not known */
 
+	struct pfs_heap_moment *moments; /* the oldest first; only a box has some */
+	uint32_t moment_count;
 	struct pfs_heap_module *modules;
 	struct pfs_heap_location *locations;
 	struct pfs_heap_line *lines;
@@ -150,6 +167,7 @@ struct pfs_reader;
 struct pfs_heap_choice {
 	bool is_scaled;
 	bool at_peak;                /* when they stood for the most bytes */
+	bool as_kept;                /* as moments have it: sums of contexts, without ages */
 	uint64_t older_ns, newer_ns; /* only those in use for longer, or not so long; 0: any */
 };
 
@@ -173,6 +191,11 @@ struct pfs_heap *pfs_heap_open(const char *target, const struct pfs_heap_choice 
 /* What base has becomes what heap is compared with; where files lie elsewhere now, addresses are
  * taken along. */
 void pfs_heap_compare(struct pfs_heap *heap, const struct pfs_heap *base);
+/* The moment of the history nearest to a time; PFS_HEAP_NONE: there is none. */
+uint32_t pfs_heap_moment_near(const struct pfs_heap *heap, uint64_t when_ns);
+/* What the heap is compared with is that moment of its own history: bytes and blocks in use, by
+ * stack. Sums since the start are not known there. */
+void pfs_heap_since(struct pfs_heap *heap, uint32_t moment);
 /* Of a compared heap only what each stack grew by; what it shrank by is 0. */
 void pfs_heap_keep_growth(struct pfs_heap *heap);
 

@@ -214,32 +214,76 @@ static double variance_of(double objects, double bytes, double interval)
 	return chance > 0 ? bytes * size * (1 - chance) / chance : 0;
 }
 
-static void take_peak(struct making *making, uint32_t index)
+static void take_sums(struct making *making, uint32_t index, double objects, double bytes)
 {
-	const struct pfs_seen_context *context = &making->profile->contexts[index];
-	if (context->peak_bytes <= 0)
+	if (bytes <= 0)
 		return;
 	struct pfs_heap_entry *entry = entry_of(making, index, 0);
-	entry->now.live_bytes += context->peak_bytes;
-	entry->now.live_objects += context->peak_objects;
-	entry->now.variance += variance_of(context->peak_objects, context->peak_bytes,
-					   (double)making->profile->interval);
+	entry->now.live_bytes += bytes;
+	entry->now.live_objects += objects;
+	entry->now.variance += variance_of(objects, bytes, (double)making->profile->interval);
+}
+
+static void take_contexts(struct making *making)
+{
+	const struct pfs_seen_context *contexts = making->profile->contexts;
+	for (uint32_t i = 0; i < making->profile->context_count; i++)
+		if (making->choice.as_kept)
+			take_sums(making, i, contexts[i].used_objects, contexts[i].used_bytes);
+		else
+			take_sums(making, i, contexts[i].peak_objects, contexts[i].peak_bytes);
 }
 
 static void take_samples(struct making *making)
 {
 	const struct pfs_seen_profile *profile = making->profile;
 	bool at_peak = making->choice.at_peak && !profile->peak_is_now;
-	for (uint32_t i = 0; i < profile->sample_count && !at_peak; i++)
+	bool by_context = at_peak || making->choice.as_kept;
+	for (uint32_t i = 0; i < profile->sample_count && !by_context; i++)
 		if (is_chosen(making, &profile->samples[i]))
 			take_sample(making, &profile->samples[i]);
-	for (uint32_t i = 0; i < profile->context_count && at_peak; i++)
-		take_peak(making, i);
+	if (by_context)
+		take_contexts(making);
 	for (uint32_t i = 0; i < profile->context_count; i++) {
 		struct pfs_heap_entry *entry = entry_of(making, i, 0);
 		entry->now.total_objects += profile->contexts[i].objects;
 		entry->now.total_bytes += profile->contexts[i].bytes;
 	}
+}
+
+/* False: no memory. */
+static bool take_moment(struct making *making, const struct pfs_seen_moment *seen)
+{
+	struct pfs_heap_moment *moment = &making->heap->moments[making->heap->moment_count];
+	*moment =
+		(struct pfs_heap_moment){ .when_ns = seen->realtime_ns,
+					  .others_bytes = (double)seen->others_bytes,
+					  .others_most = (double)seen->others_most,
+					  .others = seen->others,
+					  .held = calloc(seen->count + 1, sizeof(*moment->held)) };
+	if (moment->held == NULL)
+		return false;
+	making->heap->moment_count++;
+	for (uint32_t i = 0; i < seen->count; i++)
+		moment->held[moment->count++] =
+			(struct pfs_heap_held){ stack_of(making, seen->stacks[i].stack),
+						seen->stacks[i].blocks,
+						(double)seen->stacks[i].bytes };
+	if (seen->no_stack_bytes != 0)
+		moment->held[moment->count++] = (struct pfs_heap_held){
+			stack_of(making, PFS_NONE), 0, (double)seen->no_stack_bytes
+		};
+	return true;
+}
+
+static void take_moments(struct making *making)
+{
+	const struct pfs_seen_profile *profile = making->profile;
+	struct pfs_heap *heap = making->heap;
+	heap->moments = calloc(profile->moment_count + 1, sizeof(*heap->moments));
+	heap->failed |= heap->moments == NULL;
+	for (uint32_t i = 0; i < profile->moment_count && !heap->failed; i++)
+		heap->failed |= !take_moment(making, &profile->moments[i]);
 }
 
 static void take_head(struct making *making)
@@ -326,6 +370,7 @@ static bool make(struct making *making, struct pfs_message *message)
 		take_scales(making);
 	take_modules(making);
 	take_samples(making);
+	take_moments(making);
 	return pfs_heap_is_whole(heap, message);
 }
 

@@ -63,6 +63,7 @@ static struct pfs_holder *holder_of(struct adding *self, const struct key *key)
 		if (is_same(&self->keys[self->slots[at]], key))
 			return &self->to->holders[self->slots[at]];
 	self->slots[at] = self->to->count;
+	self->to->holders[self->to->count].found = self->to->count;
 	self->keys[self->to->count] = *key;
 	return &self->to->holders[self->to->count++];
 }
@@ -76,6 +77,7 @@ static void add_stack(struct adding *self, const struct pfs_rules *rules, uint32
 	struct key key = key_of(self->heap, frame, options->by_name ? name : NULL);
 	struct pfs_holder *holder = holder_of(self, &key);
 	double bytes = options->of_total ? now->total_bytes : now->live_bytes;
+	self->to->of_stack[stack] = holder->found;
 	pfs_heap_values_add(&holder->now, now);
 	pfs_heap_values_add(&holder->base, base);
 	if (holder->stack_bytes > 0 && bytes <= holder->stack_bytes)
@@ -96,8 +98,32 @@ static int heaviest_first(const void *one, const void *other)
 				       : 1;
 }
 
+/* Of equal growth, what is larger; last what held nothing at both moments. */
+static int grown_first(const void *one, const void *other)
+{
+	const struct pfs_holder *a = one, *b = other;
+	double more = (b->now.live_bytes - b->base.live_bytes) -
+		      (a->now.live_bytes - a->base.live_bytes);
+	bool is_empty = a->weight <= 0;
+	if (is_empty != (b->weight <= 0))
+		return is_empty ? 1 : -1;
+	return more > 0 ? 1 : more < 0 ? -1 : heaviest_first(one, other);
+}
+
+/* After they were sorted. False: no memory. */
+static bool number_again(struct pfs_holders *self, uint32_t stacks)
+{
+	uint32_t *place = malloc((self->count + 1) * sizeof(*place));
+	for (uint32_t i = 0; place != NULL && i < self->count; i++)
+		place[self->holders[i].found] = i;
+	for (uint32_t i = 0; place != NULL && i < stacks; i++)
+		self->of_stack[i] = place[self->of_stack[i]];
+	free(place);
+	return place != NULL;
+}
+
 /* The order, and what all have together. */
-static void finish(struct pfs_holders *self, const struct pfs_heap *heap,
+static bool finish(struct pfs_holders *self, const struct pfs_heap *heap,
 		   const struct pfs_holders_options *options)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -107,11 +133,18 @@ static void finish(struct pfs_holders *self, const struct pfs_heap *heap,
 						: holder->base.live_bytes;
 		self->bytes += now;
 		double by = now > base ? now - base : base - now;
-		holder->weight = !heap->has_base ? now : by > PFS_HEAP_NOISE ? by : 0;
+		holder->weight = options->by_growth    ? now + base
+				 : !heap->has_base     ? now
+				 : by > PFS_HEAP_NOISE ? by
+						       : 0;
 	}
-	qsort(self->holders, self->count, sizeof(*self->holders), heaviest_first);
+	qsort(self->holders, self->count, sizeof(*self->holders),
+	      options->by_growth ? grown_first : heaviest_first);
+	if (!number_again(self, heap->stack_count))
+		return false;
 	while (self->count > 0 && self->holders[self->count - 1].weight <= 0)
 		self->count--;
+	return true;
 }
 
 static bool begin(struct adding *self, uint32_t stacks)
@@ -123,7 +156,9 @@ static bool begin(struct adding *self, uint32_t stacks)
 	self->slots = malloc(room * sizeof(*self->slots));
 	self->keys = calloc(stacks + 1, sizeof(*self->keys));
 	self->to->holders = calloc(stacks + 1, sizeof(*self->to->holders));
-	if (self->slots == NULL || self->keys == NULL || self->to->holders == NULL)
+	self->to->of_stack = calloc(stacks + 1, sizeof(*self->to->of_stack));
+	if (self->slots == NULL || self->keys == NULL || self->to->holders == NULL ||
+	    self->to->of_stack == NULL)
 		return false;
 	memset(self->slots, 0xFF, room * sizeof(*self->slots));
 	return true;
@@ -145,8 +180,7 @@ bool pfs_holders_make(struct pfs_holders *self, const struct pfs_heap *heap,
 	}
 	for (uint32_t i = 0; fine && i < heap->stack_count; i++)
 		add_stack(&adding, rules, i, &sums[i].now, &sums[i].base, options);
-	if (fine)
-		finish(self, heap, options);
+	fine = fine && finish(self, heap, options);
 	free(sums);
 	free(adding.slots);
 	free(adding.keys);
@@ -158,6 +192,7 @@ bool pfs_holders_make(struct pfs_holders *self, const struct pfs_heap *heap,
 void pfs_holders_drop(struct pfs_holders *self)
 {
 	free(self->holders);
+	free(self->of_stack);
 	*self = (struct pfs_holders){ 0 };
 }
 

@@ -12,18 +12,21 @@ struct pfs_holder {
 	const char *name;                  /* the rules'; NULL: none */
 	struct pfs_heap_values now, base;
 	uint32_t stack;
+	uint32_t found; /* its number as it was found */
 	double stack_bytes, weight;
 };
 
 struct pfs_holders {
 	struct pfs_holder *holders; /* the largest first; in a comparison, what changed most */
 	uint32_t count;
-	double bytes; /* of all */
+	uint32_t *of_stack; /* by the heap's stacks: a holder, or more than count: of none */
+	double bytes;       /* of all */
 };
 
 struct pfs_holders_options {
-	bool of_total; /* of all since the start */
-	bool by_name;  /* by rules' names; stacks without one by their frame */
+	bool of_total;  /* of all since the start */
+	bool by_name;   /* by rules' names; stacks without one by their frame */
+	bool by_growth; /* of a comparison: what grew most first, and also what did not change */
 };
 
 /* pfs_holders_make - rules may be NULL. False: no memory. */

@@ -58,6 +58,21 @@ static void say_line(FILE *to, const struct pfs_view *lines)
 		      holder->now.live_bytes / lines->holders.bytes * 100);
 }
 
+static void say_grown(FILE *to, const struct pfs_report_grown *grown)
+{
+	char text[1600], since[32];
+	if (grown->growth.holders.count == 0)
+		return;
+	const struct pfs_holder *holder = &grown->growth.holders.holders[0];
+	double by = holder->now.live_bytes - holder->base.live_bytes;
+	if (by < PFS_HEAP_NOISE)
+		return;
+	(void)fprintf(to, "<li>Since %s, <a href=\"#grown\"><b>",
+		      pfs_moment_text(grown->heap->moments[0].when_ns, since));
+	pfs_put_text(to, pfs_holder_text(grown->heap, holder, text, sizeof(text)));
+	(void)fprintf(to, "</b></a> has grown most, by %s.</li>", pfs_amount((int64_t)by, text));
+}
+
 static void say_peak(FILE *to, const struct pfs_history *history)
 {
 	char tracked[32], resident[32];
@@ -184,6 +199,7 @@ void pfs_put_head(FILE *to, const struct pfs_report *self, const struct pfs_hist
 	(void)fputs("<h2>What the figures say</h2><ul class=\"says\">", to);
 	say_part(to, self);
 	say_line(to, &self->now);
+	say_grown(to, &self->grown);
 	say_largest(to, self, PFS_ASK_INSTRUMENTS);
 	say_largest(to, self, PFS_ASK_ACCOUNTS);
 	say_peak(to, history);

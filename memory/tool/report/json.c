@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "report.h"
 
+#define GROWN_MOST 20u
+
 /* Begins the object of a question. */
 static void put_query(struct pfs_json *json, const struct pfs_report *self, enum pfs_question_id id)
 {
@@ -115,6 +117,40 @@ static void put_lines(struct pfs_json *json, const char *name, const struct pfs_
 	pfs_json_end(json);
 }
 
+/* The moments, the newest first; and the lines that grew most, with what each held then; null: not
+ * known. */
+static void put_grown(struct pfs_json *json, const struct pfs_report_grown *grown)
+{
+	const struct pfs_growth *growth = &grown->growth;
+	char text[1600];
+	if (grown->heap == NULL)
+		return;
+	pfs_json_array(json, "moments");
+	for (uint32_t i = 0; i < growth->moment_count; i++)
+		pfs_json_text(
+			json, NULL,
+			pfs_moment_text(grown->heap->moments[growth->moments[i]].when_ns, text));
+	pfs_json_end(json);
+	pfs_json_array(json, "lines_by_growth");
+	pfs_json_lines(json);
+	for (uint32_t i = 0; i < growth->holders.count && i < GROWN_MOST; i++) {
+		const struct pfs_holder *holder = &growth->holders.holders[i];
+		pfs_json_object(json, NULL);
+		pfs_json_text(json, "where",
+			      pfs_holder_text(grown->heap, holder, text, sizeof(text)));
+		pfs_json_integer(json, "bytes", (int64_t)holder->now.live_bytes);
+		pfs_json_array(json, "held");
+		for (uint32_t k = 0; k < growth->moment_count; k++)
+			if (pfs_growth_at(growth, i, k) >= 0)
+				pfs_json_integer(json, NULL, (int64_t)pfs_growth_at(growth, i, k));
+			else
+				pfs_json_null(json, NULL);
+		pfs_json_end(json);
+		pfs_json_end(json);
+	}
+	pfs_json_end(json);
+}
+
 static bool put_all(const struct pfs_report *self, bool has_tables, FILE *to)
 {
 	struct pfs_json json = { .out = to, .is_compact = true, .is_in_html = true };
@@ -132,6 +168,7 @@ static bool put_all(const struct pfs_report *self, bool has_tables, FILE *to)
 		pfs_json_end(&json);
 		put_lines(&json, "lines", &self->now);
 		put_lines(&json, "lines_at_peak", &self->peak);
+		put_grown(&json, &self->grown);
 	}
 	pfs_json_object(&json, "histories");
 	pfs_json_lines(&json);

@@ -19,7 +19,8 @@ bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message)
 {
 	struct pfs_reader *reader = pfs_reader_open(self->box, message);
 	bool fine = reader != NULL && pfs_view_take(&self->now, reader, false, NULL, message) &&
-		    pfs_view_take(&self->peak, reader, true, NULL, message);
+		    pfs_view_take(&self->peak, reader, true, NULL, message) &&
+		    pfs_report_take_grown(&self->grown, reader, message);
 	pfs_reader_close(reader);
 	/* Estimates of the same samples: neither is scaled. */
 	double now = self->now.heap != NULL ? self->now.heap->sampled_bytes : 0;
@@ -170,8 +171,10 @@ bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *messa
 		return pfs_refuse(message, "no memory for the report");
 	(void)snprintf(self->box, sizeof(self->box), "%s", box);
 	bool fine = pfs_report_take_lines(self, message);
-	if (fine)
+	if (fine) {
 		put_tables(to, self);
+		pfs_put_grown(to, self);
+	}
 	pfs_report_free(self);
 	return fine;
 }

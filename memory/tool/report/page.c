@@ -66,6 +66,7 @@ bool pfs_report_write_body(const struct pfs_report *self, FILE *to)
 			    to);
 		pfs_put_parts(to, self);
 		fine = pfs_put_lines(to, self);
+		pfs_put_grown(to, self);
 		put_holders(to, self, &histories);
 		(void)fputs("<h2>Over time</h2>\n", to);
 		put_history(to, self, &histories, PFS_ASK_HISTORY_INSTRUMENTS);

@@ -1,8 +1,10 @@
 /*
  * pieces.c - numbers and commands for pages; quoting for sh.
  */
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "report.h"
 
@@ -31,6 +33,16 @@ static void put_quoted(FILE *to, const char *text)
 	}
 	pfs_put_text(to, text);
 	(void)fputs("&#39;", to);
+}
+
+const char *pfs_moment_text(uint64_t realtime_ns, char text[32])
+{
+	struct tm parts;
+	time_t seconds = (time_t)(realtime_ns / 1000000000u);
+	if (localtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+		text[0] = '\0';
+	return text;
 }
 
 static bool is_plain(const char *text)

@@ -15,6 +15,7 @@
 
 #include "base/amount.h"
 #include "memory/tool/markup.h"
+#include "memory/tool/profile/growth.h"
 #include "memory/tool/profile/view.h"
 #include "memory/tool/sql/sql.h"
 
@@ -64,11 +65,19 @@ struct pfs_answer {
 	struct pfs_value *values; /* row by row */
 };
 
+/* Which lines have grown, by the history of stacks. */
+struct pfs_report_grown {
+	struct pfs_heap *heap; /* NULL: none */
+	struct pfs_rules *rules;
+	struct pfs_growth growth;
+};
+
 struct pfs_report {
 	char box[PFS_READER_PATH_BYTES]; /* the file name: what commands name as their target */
 	struct pfs_answer answers[PFS_QUESTIONS];
-	struct pfs_view now, peak; /* with pfs_report_take_lines; peak: if that was higher */
-	char lines_from[96];       /* where the page loads its lines from; "": it has them */
+	struct pfs_view now, peak;     /* with pfs_report_take_lines; peak: if that was higher */
+	struct pfs_report_grown grown; /* with pfs_report_take_lines */
+	char lines_from[96];           /* where the page loads its lines from; "": it has them */
 };
 
 /* All answers, of one moment. target as pfs_reader_open has it. NULL: as message says. */
@@ -81,6 +90,11 @@ bool pfs_report_take_lines(struct pfs_report *self, struct pfs_message *message)
 /* pfs_report_write_lines - only the lines of a box, in HTML without a page around them. False:
  * failed, see message. */
 bool pfs_report_write_lines(const char *box, FILE *to, struct pfs_message *message);
+
+/* What has grown: a part of pfs_report_take_lines. */
+bool pfs_report_take_grown(struct pfs_report_grown *grown, struct pfs_reader *reader,
+			   struct pfs_message *message);
+void pfs_report_drop_grown(struct pfs_report_grown *grown);
 
 /* A connection to a box, as SQL: all its statements see one moment. For sqlite3_close. NULL: as
  * message says. */
@@ -153,6 +167,10 @@ void pfs_put_caption(FILE *to, const struct pfs_report *self, enum pfs_question_
 void pfs_put_parts(FILE *to, const struct pfs_report *self);
 /* The lines that hold the heap, their stacks, and the flame graph. False: no memory. */
 bool pfs_put_lines(FILE *to, const struct pfs_report *self);
+/* The lines that grew most, and what they held over time. */
+void pfs_put_grown(FILE *to, const struct pfs_report *self);
+/* Local time, "2026-01-31 12:00:00"; "": none. Returns text. */
+const char *pfs_moment_text(uint64_t realtime_ns, char text[32]);
 
 /* The beginning of a figure; with its title if the chapter has more than one. */
 void pfs_put_figure(FILE *to, enum pfs_question_id id, bool has_title);

@@ -197,6 +197,7 @@ void pfs_report_free(struct pfs_report *self)
 	if (self != NULL) {
 		pfs_view_drop(&self->now);
 		pfs_view_drop(&self->peak);
+		pfs_report_drop_grown(&self->grown);
 	}
 	free(self);
 }

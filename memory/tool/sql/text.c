@@ -34,6 +34,8 @@ void pfs_sql_make_text(struct pfs_snapshot *snapshot)
 		pfs_sql_text(snapshot->instruments[i].name);
 	for (uint32_t i = 0; i < snapshot->thread_count; i++)
 		pfs_sql_text(snapshot->threads[i].name);
+	for (uint32_t i = 0; i < snapshot->module_count; i++)
+		pfs_sql_text(snapshot->modules[i].path);
 	for (uint32_t i = 0; i < snapshot->owner_count; i++)
 		pfs_sql_text(snapshot->owners[i].name);
 	for (uint32_t i = 0; i < snapshot->limit_count; i++) {
