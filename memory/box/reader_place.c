@@ -255,3 +255,18 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 		(void)snprintf(text, text_bytes, "died between %s and %s", from, to + 11);
 	return text;
 }
+
+const char *pfs_box_alias(const struct pfs_box_info *info)
+{
+	const char *slash = strrchr(info->program, '/');
+	const char *file = slash == NULL ? info->program : slash + 1;
+	return strncmp(file, info->name, strlen(info->name)) == 0 ? NULL : info->name;
+}
+
+char *pfs_box_title(const struct pfs_box_info *info, char *text, size_t text_bytes)
+{
+	const char *alias = pfs_box_alias(info);
+	(void)snprintf(text, text_bytes, "%s%s%s (%u)", info->program, alias != NULL ? " as " : "",
+		       alias != NULL ? alias : "", info->pid);
+	return text;
+}
