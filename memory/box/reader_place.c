@@ -256,17 +256,23 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 	return text;
 }
 
-const char *pfs_box_alias(const struct pfs_box_info *info)
+static const char *file_of(const struct pfs_box_info *info)
 {
 	const char *slash = strrchr(info->program, '/');
-	const char *file = slash == NULL ? info->program : slash + 1;
-	return strncmp(file, info->name, strlen(info->name)) == 0 ? NULL : info->name;
+	return slash == NULL ? info->program : slash + 1;
+}
+
+const char *pfs_box_called(const struct pfs_box_info *info)
+{
+	const char *file = file_of(info);
+	return strncmp(file, info->name, strlen(info->name)) == 0 ? file : info->name;
 }
 
 char *pfs_box_title(const struct pfs_box_info *info, char *text, size_t text_bytes)
 {
-	const char *alias = pfs_box_alias(info);
-	(void)snprintf(text, text_bytes, "%s%s%s (%u)", info->program, alias != NULL ? " as " : "",
-		       alias != NULL ? alias : "", info->pid);
+	const char *called = pfs_box_called(info);
+	bool is_file = called != info->name;
+	(void)snprintf(text, text_bytes, "%s%s%s (%u)", info->program, is_file ? "" : " as ",
+		       is_file ? "" : called, info->pid);
 	return text;
 }

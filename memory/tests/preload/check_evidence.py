@@ -167,6 +167,7 @@ def names(place):
         for command in ("profile", "top"):
             done = place.run(command, pid, *["--once"][:command == "top"])
             expect(title in done.stdout, f"{command}: {done.stdout}")
+        expect("memory of redis-server?" in place.run("report", "--out", "-", pid).stdout, "report")
         seen = done.stderr
         equal(f"account {limit}@localhost" in seen, is_used == "NO", f"top: {seen}")
         go_on(program)
