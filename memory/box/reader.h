@@ -103,6 +103,13 @@ struct pfs_removed pfs_boxes_removed(void);
  * 12:00:01", "is living". Local time. Returns text. */
 char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes);
 
+/* pfs_box_called - the program's short name: its file's, or what it calls itself where that is not
+ * how its file's name begins. redis-server's file is redis-check-rdb. */
+const char *pfs_box_called(const struct pfs_box_info *info);
+
+/* pfs_box_title - which program: "/usr/bin/redis-check-rdb as redis-server (7)". Returns text. */
+char *pfs_box_title(const struct pfs_box_info *info, char *text, size_t text_bytes);
+
 /* ---- one box ---- */
 
 struct pfs_reader;

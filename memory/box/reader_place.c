@@ -256,3 +256,24 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 		(void)snprintf(text, text_bytes, "died between %s and %s", from, to + 11);
 	return text;
 }
+
+static const char *file_of(const struct pfs_box_info *info)
+{
+	const char *slash = strrchr(info->program, '/');
+	return slash == NULL ? info->program : slash + 1;
+}
+
+const char *pfs_box_called(const struct pfs_box_info *info)
+{
+	const char *file = file_of(info);
+	return strncmp(file, info->name, strlen(info->name)) == 0 ? file : info->name;
+}
+
+char *pfs_box_title(const struct pfs_box_info *info, char *text, size_t text_bytes)
+{
+	const char *called = pfs_box_called(info);
+	bool is_file = called != info->name;
+	(void)snprintf(text, text_bytes, "%s%s%s (%u)", info->program, is_file ? "" : " as ",
+		       is_file ? "" : called, info->pid);
+	return text;
+}

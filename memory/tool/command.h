@@ -101,5 +101,7 @@ char *pfs_who_text(const struct pfs_snapshot *snapshot, enum pfs_box_table table
 
 /* Warn on stderr of records that were left out, and of a dead program. */
 void pfs_remark(const struct pfs_snapshot *snapshot);
+/* The same without the dead program, which was named before. */
+void pfs_remark_left_out(const struct pfs_snapshot *snapshot);
 
 #endif

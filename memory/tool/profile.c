@@ -41,7 +41,7 @@ static struct totals totals_of(const struct pfs_seen_profile *profile)
 	return totals;
 }
 
-static void put_there(const struct pfs_seen_profile *profile)
+static void put_state(const struct pfs_seen_profile *profile)
 {
 	const struct totals totals = totals_of(profile);
 	const uint64_t *lost = profile->snapshot->lost;
@@ -65,12 +65,9 @@ static void put_there(const struct pfs_seen_profile *profile)
 	(void)printf("\n");
 }
 
-static void put_state(const struct pfs_seen_profile *profile)
+static void put_none(const struct pfs_seen_profile *profile)
 {
-	if (profile->is_there)
-		put_there(profile);
-	else
-		(void)printf("none: the program was started without a profile\n");
+	(void)printf("none: the program was started without a profile\n");
 	pfs_remark(profile->snapshot);
 }
 
@@ -176,8 +173,10 @@ static int show_holders(const struct pfs_arguments *arguments, const struct pfs_
 		return PFS_EXIT_REFUSED;
 	struct pfs_rules *rules = pfs_rules_open(arguments->rules, heap, &message);
 	int status = rules == NULL ? pfs_complain_of(&message) : PFS_EXIT_FINE;
-	if (rules != NULL && state != NULL)
+	if (rules != NULL && state != NULL) {
 		put_state(state);
+		pfs_remark_left_out(state->snapshot);
+	}
 	if (rules != NULL && !pfs_holders_make(&holders, heap, rules, &options))
 		status = pfs_complain(PFS_EXIT_REFUSED, "profile: no memory");
 	else if (rules != NULL && !put_table(heap, &holders, arguments))
@@ -204,7 +203,7 @@ static int show(const struct pfs_arguments *arguments)
 	if (state == NULL)
 		status = pfs_complain_of(&message);
 	else if (!state->is_there)
-		put_state(state);
+		put_none(state);
 	else
 		status = show_holders(arguments, state);
 	pfs_profile_free(state);

@@ -71,6 +71,11 @@ void pfs_remark(const struct pfs_snapshot *snapshot)
 	if (!snapshot->info.is_live)
 		(void)pfs_complain(0, "process %u %s", snapshot->info.pid,
 				   pfs_box_died(&snapshot->info, died, sizeof(died)));
+	pfs_remark_left_out(snapshot);
+}
+
+void pfs_remark_left_out(const struct pfs_snapshot *snapshot)
+{
 	if (snapshot->rows_missed != 0)
 		(void)pfs_complain(0,
 				   "%llu rows changed during every attempt to read them: their "

@@ -70,12 +70,12 @@ static struct holder *holders_of(const struct pfs_snapshot *snapshot,
 
 static void put_head(const struct pfs_snapshot *snapshot, int64_t sum)
 {
-	char tracked[32], rss[32], died[160];
-	(void)printf("%s (%u) %s: %s in use, %u thread%s, %u instrument%s", snapshot->info.program,
-		     snapshot->info.pid, pfs_box_died(&snapshot->info, died, sizeof(died)),
-		     pfs_amount(sum, tracked), snapshot->thread_count,
-		     snapshot->thread_count == 1 ? "" : "s", snapshot->instrument_count,
-		     snapshot->instrument_count == 1 ? "" : "s");
+	char tracked[32], rss[32], died[160], title[512];
+	(void)printf("%s %s: %s in use, %u thread%s, %u instrument%s",
+		     pfs_box_title(&snapshot->info, title, sizeof(title)),
+		     pfs_box_died(&snapshot->info, died, sizeof(died)), pfs_amount(sum, tracked),
+		     snapshot->thread_count, snapshot->thread_count == 1 ? "" : "s",
+		     snapshot->instrument_count, snapshot->instrument_count == 1 ? "" : "s");
 	if (snapshot->lost[PFS_LOST_THREADS] != 0)
 		(void)printf(", %llu threads not counted (they allocated %s in all)",
 			     (unsigned long long)snapshot->lost[PFS_LOST_THREADS],

@@ -194,7 +194,7 @@ def commands_of(text):
 def alike(line):
     """Without its numbers and its widths; whether there was a tick is as it comes."""
     line = re.sub(r"died between (\S+ \S+) and [\d:]+", r"died after \1", line)
-    return re.sub(r"\d+", "0", " ".join(line.replace("-", " ").split()))
+    return re.sub(r"\d+(\.\d+)?", "0", " ".join(line.replace("-", " ").split()))
 
 
 def is_said(wanted_lines, said):

@@ -239,7 +239,12 @@ def names(place):
         expect(listed(place, pid)["PROGRAM"].endswith("/forker"), "its file")
         rows = place.mem("sql", pid, "--format", "csv", query).split("\n")[1:2]
         equal(rows, [f"{limit},{is_used}"], "limits")
-        seen = place.run("top", pid, "--once").stderr
+        title = f"/forker as redis-server ({pid})"
+        for command in ("profile", "top"):
+            done = place.run(command, pid, *["--once"][:command == "top"])
+            expect(title in done.stdout, f"{command}: {done.stdout}")
+        expect("memory of redis-server?" in place.run("report", "--out", "-", pid).stdout, "report")
+        seen = done.stderr
         equal(f"account {limit}@localhost" in seen, is_used == "NO", f"top: {seen}")
         go_on(program)
         _, line = program.communicate(timeout=60)

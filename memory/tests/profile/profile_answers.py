@@ -106,6 +106,7 @@ def owner(bench):
     rows = program.rows()
     expect(not any(re.match(r"(std::|__gnu_cxx|operator new|void std::)", row["WHERE"])
                    for row in rows), f"of a library: {rows}")
+    expect(not any(row["WHERE"].startswith("[cut]") for row in rows), f"of no function: {rows}")
     expect(rows[0]["WHERE"].startswith("wrapped phases.cc:") and
            f"from read_pages phases.cc:{program.lines['pages']}" in rows[0]["WHERE"], f"{rows[0]}")
     expect(f"load_names phases.cc:{program.lines['names']}" in rows[1]["WHERE"], f"{rows[1]}")
@@ -120,6 +121,8 @@ def owner(bench):
     program.kill()
     top = bench.run("top", program.target, "--once").stdout
     expect(f"load_names phases.cc:{program.lines['names']}" in top, f"top has no line: {top}")
+    said = bench.run("profile", program.target).stderr
+    equal(said.count("died"), 1, f"lines that say when it died: {said}")
     for text, fault in (("skip", "line 1 is not: skip KIND"),
                         ("hide function x", "neither name nor"),
                         ("# fine\nname module x", "line 2 is not: name KIND PATTERN NAME"),

@@ -32,7 +32,11 @@ class Served:
         self.process = subprocess.Popen(
             [bench.tool, "serve", "--http", "127.0.0.1:0", self.box], stderr=subprocess.PIPE,
             text=True, env=bench.environment)
-        said = re.search(r":(\d+)/\?token=(\S+)", self.process.stderr.readline())
+        line = self.process.stderr.readline()
+        said = re.search(r":(\d+)/\?token=(\S+)", line)
+        if said is None:  # the server would keep the test's output open
+            self.close()
+            sys.exit(f"profile_served.py: the server said {line!r}")
         self.port, self.token = int(said[1]), said[2]
 
     def ask(self, path, method="GET", body=None):
@@ -292,8 +296,7 @@ def remote(served):
         expect("planted_leak" in text, f"{path}: {text}")
 
 
-PARTS = {one.__name__: one for one in (documents, lines, symbols, heap_v2, difference,
-                                         remote)}
+PARTS = {one.__name__: one for one in (documents, lines, symbols, heap_v2, difference, remote)}
 
 
 if __name__ == "__main__":

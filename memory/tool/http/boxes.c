@@ -27,8 +27,7 @@ void pfs_http_id(const char *path, char id[PFS_HTTP_TARGET_BYTES])
 
 const char *pfs_http_program(const struct pfs_box_info *info)
 {
-	const char *slash = strrchr(info->program, '/');
-	const char *name = slash == NULL ? info->program : slash + 1;
+	const char *name = pfs_box_called(info);
 	return name[0] == '\0' ? "?" : name;
 }
 

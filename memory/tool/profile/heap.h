@@ -91,7 +91,7 @@ struct pfs_heap_index {
 };
 
 struct pfs_heap {
-	char program[320]; /* its name and id, or the file that was read */
+	char program[384]; /* its name and id, or the file that was read */
 	uint32_t binary;   /* text: its path; 0: not known */
 	uint64_t interval; /* mean bytes between samples; 0: not known */
 	uint64_t taken_ns;

@@ -290,8 +290,7 @@ static void take_head(struct making *making)
 {
 	const struct pfs_snapshot *snapshot = making->profile->snapshot;
 	struct pfs_heap *heap = making->heap;
-	(void)snprintf(heap->program, sizeof(heap->program), "%s (%u)", snapshot->info.program,
-		       snapshot->info.pid);
+	(void)pfs_box_title(&snapshot->info, heap->program, sizeof(heap->program));
 	heap->binary = pfs_heap_text(heap, snapshot->info.program);
 	heap->interval = making->profile->interval;
 	heap->taken_ns = snapshot->info.is_live ? snapshot->taken_realtime_ns

@@ -38,7 +38,8 @@ static bool is_own(const struct pfs_heap *heap, const struct pfs_rules *rules,
 {
 	const struct pfs_heap_location *location = &heap->locations[frame.location];
 	struct pfs_rule_frame is = pfs_rule_frame(heap, frame);
-	if (is_standard_module(heap, location->module) || pfs_rules_skip(rules, &is))
+	if (location->pc == PFS_HEAP_CUT || is_standard_module(heap, location->module) ||
+	    pfs_rules_skip(rules, &is))
 		return false;
 	return is.function == NULL || !pfs_is_standard(is.function);
 }

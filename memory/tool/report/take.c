@@ -125,9 +125,7 @@ const char *pfs_report_head(const struct pfs_report *self, const char *name)
 
 const char *pfs_report_program(const struct pfs_report *self)
 {
-	const char *program = pfs_report_head(self, "Pfs_box_program");
-	const char *slash = strrchr(program, '/');
-	return slash == NULL ? program : slash + 1;
+	return pfs_report_head(self, "Pfs_box_name");
 }
 
 /* How many ticks stand for one that is shown. */

@@ -61,6 +61,11 @@ static bool box_died(const struct pfs_snapshot *snapshot, char *text)
 	return !snapshot->info.is_live && pfs_box_died(&snapshot->info, text, VALUE_BYTES) != NULL;
 }
 
+static bool box_name(const struct pfs_snapshot *snapshot, char *text)
+{
+	return snprintf(text, VALUE_BYTES, "%s", pfs_box_called(&snapshot->info)) >= 0;
+}
+
 /* In seconds; of a dead program until it was last seen. */
 static bool uptime(const struct pfs_snapshot *snapshot, char *text)
 {
@@ -97,6 +102,7 @@ static const struct variable status[] = {
 	{ "Pfs_box_damage", BY(damage) },
 	{ "Pfs_box_damaged_records", AT(NUMBER_64, damaged) },
 	{ "Pfs_box_died", BY(box_died) },
+	{ "Pfs_box_name", BY(box_name) },
 	{ "Pfs_box_path", AT(TEXT, info.path) },
 	{ "Pfs_box_pid", AT(NUMBER_32, info.pid) },
 	{ "Pfs_box_program", AT(TEXT, info.program) },
