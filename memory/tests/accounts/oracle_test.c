@@ -17,8 +17,8 @@
  *     every rule      totals are right
  *     exact           no row is wrong; no cell is ever read below zero
  *     freer           rows are wrong; some are below zero, with the load cache only threads'
- *     global          rows are wrong; some are below zero with the load cache, and none with
- *                     handoff, because no block is in use when its thread's number is reused
+ *     global          rows are wrong; some are below zero with the load cache, and none at rest
+ *                     with handoff, because no block is in use when its thread's number is reused
  *     global_at_once  rows are wrong; some are below zero, or the global cell is
  */
 #include <inttypes.h>
@@ -30,6 +30,7 @@
 
 #define ACCOUNTS 8u
 #define INSTRUMENTS 5u
+#define RARE 100000u /* with the load cache it is every third read */
 
 /* What the test itself stores in a block. */
 struct tale {
@@ -264,7 +265,10 @@ static bool is_as_expected(const char *rule, const struct found found[3],
 	/* With 64 threads on few processors the rows may be above zero whenever they are read. */
 	if (strcmp(rule, "global_at_once") == 0)
 		seen_below += reader->global_below;
-	return wrong != 0 && (seen_below == 0) == is_never_below;
+	/* A reader may meet a cell while its session's end moves it to the global row. */
+	if (is_never_below)
+		return wrong != 0 && below == 0 && reader->below <= reader->read / RARE;
+	return wrong != 0 && seen_below > reader->read / RARE;
 }
 
 static void print_lives(void)
