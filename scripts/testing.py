@@ -239,7 +239,7 @@ def presets(tally, ready):
         if name not in built:
             built[name] = build_preset(tally, name)
         if built[name]:
-            ctest(tally, name, ["--test-dir", os.path.join(TOP, "build", name)])
+            ctest(tally, name, ["--preset", name])
         if built[name] and name == "release":
             for check in ("codegen", "circles"):
                 step(tally, f"checks-{check}-gcc", [os.path.join(SCRIPTS, f"checks/{check}.py"),
