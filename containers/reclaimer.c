@@ -10,9 +10,9 @@
 #define _GNU_SOURCE
 #include "reclaimer.h"
 #include "base/now.h"
+#include "thread_signals.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -153,12 +153,10 @@ static void *run(void *unused)
 	return unused;
 }
 
-/* With all signals blocked, which a new thread inherits: signals are the application's. */
 static bool start_native(void)
 {
-	sigset_t all, before;
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigset_t before;
+	pfs_thread_signals_block(&before);
 	background.life = LIFE_RUNS;
 	if (pthread_create(&background.native, NULL, run, NULL) != 0)
 		background.life = LIFE_NONE;

@@ -4,12 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "containers/thread_signals.h"
 #include "memory/books/books.h"
 #include "memory/profile/profile.h"
 
@@ -172,10 +172,9 @@ static void *tick_on(void *context)
 
 void pfs_ticker_start(struct pfs_books *self)
 {
-	sigset_t signals, before;
+	sigset_t before;
 	self->is_ending = false;
-	(void)sigfillset(&signals);
-	(void)pthread_sigmask(SIG_SETMASK, &signals, &before);
+	pfs_thread_signals_block(&before);
 	self->has_ticker = pthread_create(&self->ticker, NULL, tick_on, self) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
