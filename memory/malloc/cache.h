@@ -94,6 +94,8 @@ struct pfs_cache {
 	struct pfs_cache_ring rings[PFS_SMALL_COUNT];
 	struct pfs_arena *arena;              /* owner */
 	struct pfs_cache *previous, *next;    /* registry */
+	/* registry: the ring of its arena's caches; NULL before it is listed */
+	struct pfs_cache *previous_here, *next_here;
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: calls at the last one */
 	_Atomic(uint32_t) slot_bytes;         /* under the registry: of all slots */
 	uint32_t slow_calls;                  /* owner: since it last read the clock */

@@ -154,13 +154,13 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 	if (__builtin_mul_overflow(count, size_bytes, &bytes))
 		return pfs_no_memory(SIZE_MAX);
 	bool is_zeroed = false;
-	void *block;
-	if (bytes <= PFS_SMALL_MAX)
-		block = pfs_malloc_quick(bytes);
-	else
-		block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
+	if (bytes <= PFS_SMALL_MAX) {
+		void *block = pfs_malloc_quick(bytes);
+		return block != NULL ? memset(block, 0, bytes) : NULL;
+	}
+	void *block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
 	if (block != NULL && !is_zeroed)
-		memset(block, 0, bytes);
+		pfs_large_zero(block, bytes);
 	return block;
 }
 

@@ -135,7 +135,7 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 			(void)pfs_block_fill(block);
 	}
 	if (wish->zero && block != NULL && !is_zeroed)
-		memset(block, 0, bytes);
+		pfs_large_zero(block, bytes);
 	return block;
 }
 
@@ -214,8 +214,8 @@ static bool resize(struct pfs_extent *extent, size_t size_bytes, bool zero)
 	if (!pfs_large_resize(extent, size_bytes))
 		return false;
 	if (zero && extent->request_bytes > before)
-		memset((char *)extent->base + before, 0, /* NOLINT: addresses are numbers here */
-		       extent->request_bytes - before);
+		pfs_large_zero((char *)extent->base + before, /* NOLINT: addresses are numbers */
+			       extent->request_bytes - before);
 	return true;
 }
 

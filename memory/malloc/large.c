@@ -9,6 +9,7 @@
 
 #define MOVE_LEAST_BYTES ((size_t)128 << 10)
 #define MOVE_PIECE_BYTES ((size_t)256 << 10)
+#define ZERO_LEAST_BYTES ((size_t)512 << 10) /* the question costs as much as to zero 40 KiB */
 
 static struct pfs_base_pool tag_pool;
 
@@ -93,6 +94,27 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	pfs_cache_note_new(pfs_cache_own, bytes);
 	pfs_cache_note_freed(pfs_cache_own, before);
 	return true;
+}
+
+void pfs_large_zero(void *from, size_t bytes)
+{
+	char *at = from;
+	char *end = at + bytes;
+	if (bytes >= ZERO_LEAST_BYTES) {
+		size_t lead = -(uintptr_t)at & (PFS_OS_PAGE - 1);
+		memset(at, 0, lead);
+		at += lead;
+	}
+	while (bytes >= ZERO_LEAST_BYTES && end - at >= PFS_OS_PAGE) {
+		size_t pages = (size_t)(end - at) / PFS_OS_PAGE;
+		uint32_t count = pages < PFS_SYSTEM_LOOK_PAGES ? (uint32_t)pages
+							       : PFS_SYSTEM_LOOK_PAGES;
+		size_t piece = (size_t)count * PFS_OS_PAGE;
+		if (pfs_system_resident(at, count) > count / 2 || !pfs_system_purge(at, piece))
+			memset(at, 0, piece);
+		at += piece;
+	}
+	memset(at, 0, (size_t)(end - at));
 }
 
 /* Copy and purge a piece at a time. False: part of the memory could not be purged. */

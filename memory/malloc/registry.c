@@ -16,8 +16,34 @@ void pfs_caches_start(void)
 	pfs_mutex_init(&pfs_registry.lock);
 }
 
+/* Add a cache to its arena's, before the one that is looked at first. */
+static void list_here(struct pfs_cache *cache)
+{
+	struct pfs_arena *arena = cache->arena;
+	if (arena->cache_count++ == 0)
+		arena->caches = cache->previous_here = cache->next_here = cache;
+	cache->next_here = arena->caches;
+	cache->previous_here = arena->caches->previous_here;
+	cache->previous_here->next_here = cache;
+	cache->next_here->previous_here = cache;
+}
+
+static void unlist_here(struct pfs_cache *cache)
+{
+	struct pfs_arena *arena = cache->arena;
+	struct pfs_cache *next = --arena->cache_count != 0 ? cache->next_here : NULL;
+	if (arena->caches == cache)
+		arena->caches = next;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+		if (arena->bins[class].look_next == cache)
+			arena->bins[class].look_next = next;
+	cache->previous_here->next_here = cache->next_here;
+	cache->next_here->previous_here = cache->previous_here;
+}
+
 void pfs_cache_enlist(struct pfs_cache *cache)
 {
+	list_here(cache);
 	pfs_registry.had_any = true;
 	cache->next = NULL;
 	cache->previous = pfs_registry.newest;
@@ -30,6 +56,7 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 
 static void unlist(struct pfs_cache *cache)
 {
+	unlist_here(cache);
 	if (cache->next != NULL)
 		cache->next->previous = cache->previous;
 	else
@@ -40,18 +67,27 @@ static void unlist(struct pfs_cache *cache)
 		pfs_registry.oldest = cache->next;
 }
 
-void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena)
+static void join_arena(struct pfs_cache *cache)
 {
-	cache->arena = arena;
 	if (!cache->is_explicit)
-		(void)pfs_fetch_add_relaxed(&arena->threads, 1); /* relaxed: a preference */
+		/* relaxed: a preference */
+		(void)pfs_fetch_add_relaxed(&cache->arena->threads, 1);
 }
 
-void pfs_cache_leave_arena(struct pfs_cache *cache)
+static void leave_arena(struct pfs_cache *cache)
 {
 	if (!cache->is_explicit)
 		/* relaxed: as above */
 		(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX);
+}
+
+void pfs_cache_move(struct pfs_cache *cache, struct pfs_arena *arena)
+{
+	leave_arena(cache);
+	unlist_here(cache);
+	cache->arena = arena;
+	list_here(cache);
+	join_arena(cache);
 }
 
 struct pfs_cache *pfs_cache_new(void)
@@ -143,7 +179,7 @@ void pfs_cache_retire(struct pfs_cache *cache)
 	(void)pfs_caches_bury();
 	pfs_cache_close_rings(cache);
 	pfs_cache_count(&pfs_registry.ended, cache);
-	pfs_cache_leave_arena(cache);
+	leave_arena(cache);
 	unlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_base_free(&cache_pool, cache);
@@ -180,7 +216,9 @@ static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 uint64_t pfs_caches_bury(void)
 {
 	uint64_t given = 0;
-	struct pfs_cache *next;
+	struct pfs_cache *next = NULL;
+	if (!pfs_registry.has_left)
+		return 0;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
 		next = cache->next;
 		if (!pfs_cache_is_left(cache))
@@ -220,7 +258,7 @@ void pfs_caches_child(void)
 			settle_explicit(cache);
 		else if (cache != pfs_cache_own &&
 			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
-			pfs_cache_leave_arena(cache);
+			leave_arena(cache);
 	}
 	pfs_registry.survivor = pfs_cache_own;
 	pfs_registry.has_left = true;
