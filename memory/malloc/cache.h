@@ -89,6 +89,8 @@ struct pfs_cache_ring {
 };
 _Static_assert(sizeof(struct pfs_cache_ring) == PFS_RING_BYTES, "the page map's offsets");
 
+#define PFS_RACK_SLOTS 19u
+
 struct pfs_cache {
 	struct pfs_cache_ring unusable; /* for pointers outside slabs; always REVOKED */
 	struct pfs_cache_ring rings[PFS_SMALL_COUNT];
@@ -105,6 +107,10 @@ struct pfs_cache {
 	_Atomic(uint64_t) direct_mallocs, direct_frees; /* owner: calls that bypassed the rings */
 	/* owner: bytes of those calls and of large blocks */
 	_Atomic(uint64_t) past_bytes, past_freed_bytes;
+	_Atomic(uint64_t) rack[PFS_RACK_SLOTS]; /* [RK1]: rack.h */
+	_Atomic(uint64_t) rack_takes;            /* owner */
+	_Atomic(uint32_t) rack_is_used;          /* any thread: a hint that it holds blocks */
+	uint32_t rack_turn;                      /* owner */
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
@@ -288,6 +294,8 @@ struct pfs_cache_counts {
 	uint64_t mallocs[PFS_SMALL_COUNT];
 	uint64_t frees[PFS_SMALL_COUNT];
 	uint64_t direct_mallocs, direct_frees; /* bypassed the rings */
+	uint64_t rack_takes;                  /* mallocs from racks */
+	uint64_t rack_blocks, rack_bytes;    /* on racks now */
 	uint64_t threads;
 	uint64_t slot_bytes;
 };

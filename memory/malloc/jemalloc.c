@@ -161,14 +161,13 @@ PUBLIC size_t sallocx(const void *block, int flags)
 
 /* ---- free ---- */
 
-/* Past the rings, or to an explicit cache. Large blocks bypass caches, and are counted where they
- * are freed. */
+/* Past the rings, or to an explicit cache. Large blocks bypass caches. */
 static void free_otherwise(const struct wish *wish, void *block)
 {
 	static const char call[] = "dallocx";
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
-		pfs_free_quick(block);
+		pfs_large_free(extent);
 		return;
 	}
 	struct pfs_cache *own = pfs_cache_attached();

@@ -5,6 +5,7 @@
 #include "cache.h"
 #include "conf.h"
 #include "map.h"
+#include "rack.h"
 #include "system.h"
 
 #define MOVE_LEAST_BYTES ((size_t)128 << 10)
@@ -46,6 +47,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	}
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
+	if (extent->is_zeroed)
+		pfs_racks_take_back(arena);
 	extent->request_bytes = bytes;
 	extent->is_clean = false;
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
@@ -54,7 +57,24 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
+void *pfs_large_again(struct pfs_extent *extent)
+{
+	extent->is_clean = false;
+	extent->is_zeroed = false;
+	if (extent->tags != NULL)
+		*extent->tags = 0;
+	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
+	pfs_cache_note_new(pfs_cache_own, extent->request_bytes);
+	return (void *)extent->base; /* NOLINT: addresses are numbers here */
+}
+
 void pfs_large_free(struct pfs_extent *extent)
+{
+	pfs_cache_note_freed(pfs_cache_attached(), extent->request_bytes);
+	pfs_large_end(extent);
+}
+
+void pfs_large_end(struct pfs_extent *extent)
 {
 	struct pfs_arena *arena = pfs_extent_arena(extent);
 	struct pfs_extents *extents = &arena->extents;
@@ -63,7 +83,6 @@ void pfs_large_free(struct pfs_extent *extent)
 		pfs_base_free(&tag_pool, extent->tags);
 	extent->tags = NULL;
 	pfs_extents_count_large(extents, bytes, 0);
-	pfs_cache_note_freed(pfs_cache_attached(), bytes);
 	bool is_clean = extent->is_clean;
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
 		is_clean = pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */

@@ -28,6 +28,11 @@ void pfs_large_free(struct pfs_extent *extent);
  */
 void pfs_large_zero(void *from, size_t bytes);
 
+/* again: a CACHED block is in use again. end: free a block that is in use or CACHED, and note no
+ * bytes. */
+void *pfs_large_again(struct pfs_extent *extent);
+void pfs_large_end(struct pfs_extent *extent);
+
 /* Resize in place to another large size; false: impossible. */
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
 

@@ -7,6 +7,7 @@
 #include "arena.h"
 #include "conf.h"
 #include "rings.h"
+#include "rack.h"
 
 struct pfs_registry pfs_registry;
 static struct pfs_base_pool cache_pool;
@@ -34,6 +35,8 @@ static void unlist_here(struct pfs_cache *cache)
 	struct pfs_cache *next = --arena->cache_count != 0 ? cache->next_here : NULL;
 	if (arena->caches == cache)
 		arena->caches = next;
+	if (arena->rack_next == cache)
+		arena->rack_next = next;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		if (arena->bins[class].look_next == cache)
 			arena->bins[class].look_next = next;
@@ -141,6 +144,7 @@ void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 		counts->mallocs[class] += ring.mallocs;
 		counts->frees[class] += ring.frees;
 	}
+	pfs_rack_count(counts, cache);
 	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes);         /* relaxed: a count */
 	counts->direct_mallocs += pfs_load_relaxed(&cache->direct_mallocs); /* relaxed: a count */
 	counts->direct_frees += pfs_load_relaxed(&cache->direct_frees);     /* relaxed: a count */
@@ -164,11 +168,15 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
 	struct pfs_cache *cache = pfs_registry.oldest;
+	struct pfs_cache_counts counts = { .rack_bytes = 0 };
 	for (; cache != NULL; cache = cache->next) {
+		if (cache->arena == arena)
+			pfs_rack_count(&counts, cache);
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class ++)
 			bytes += pfs_ring_counts(&cache->rings[class]).held *
 				 pfs_classes[class].size_bytes;
 	}
+	bytes += counts.rack_bytes;
 	pfs_mutex_unlock(&pfs_registry.lock);
 	return bytes;
 }
@@ -225,6 +233,7 @@ uint64_t pfs_caches_bury(void)
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
+		pfs_rack_empty(cache);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		pfs_base_free(&cache_pool, cache);
