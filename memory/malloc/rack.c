@@ -49,9 +49,11 @@ static bool take_word(_Atomic(uint64_t) *slot, uint64_t word)
 	return pfs_cas_acquire(slot, &word, 0);
 }
 
+/* 0: another thread has emptied the slot. */
 static void end_word(uint64_t word)
 {
-	pfs_large_end(extent_of(word));
+	if (word != 0)
+		pfs_large_end(extent_of(word));
 }
 
 void *pfs_rack_take(size_t size_bytes)
@@ -75,26 +77,26 @@ void *pfs_rack_take(size_t size_bytes)
 static bool keeps(const struct pfs_cache *cache, struct pfs_extent *extent)
 {
 	size_t bytes = extent->request_bytes;
-	return cache->is_enabled && bytes <= PFS_RACK_MOST && bytes >= PFS_LARGE_MIN &&
-	       pfs_size_round(bytes) == bytes && pfs_extent_arena(extent) == cache->arena &&
-	       (pfs_conf.oversize_threshold == 0 || bytes < pfs_conf.oversize_threshold) &&
+	/* the threshold 0 is none */
+	return bytes <= PFS_RACK_MOST && bytes >= PFS_LARGE_MIN && cache->is_enabled &&
+	       bytes - 1 < pfs_conf.oversize_threshold - 1 &&
+	       pfs_extent_arena(extent) == cache->arena &&
 	       pfs_arena_decay_ms(cache->arena, PFS_EXTENT_DIRTY) != 0;
 }
 
-/* An empty slot of a group. If there is none, the next one in turn is emptied. */
+/* An empty slot of a group. If there is none, the next one in turn is emptied; NULL: a tick has
+ * marked that one meanwhile. */
 static _Atomic(uint64_t) *empty_slot(struct pfs_cache *cache, const struct group *group)
 {
-	for (uint32_t i = group->first; i < (uint32_t)group->first + group->count; i++)
-		if (pfs_load_relaxed(&cache->rack[i]) == 0) /* relaxed: [RK1] */
-			return &cache->rack[i];
-	uint32_t turn = cache->rack_turn++ % group->count;
-	_Atomic(uint64_t) *slot = &cache->rack[group->first + turn];
-	uint64_t word = pfs_load_relaxed(slot); /* relaxed: [RK4] decides */
-	if (word != 0 && take_word(slot, word))
+	_Atomic(uint64_t) *first = &cache->rack[group->first];
+	for (uint32_t i = 0; i < group->count; i++)
+		if (pfs_load_relaxed(&first[i]) == 0) /* relaxed: [RK1] */
+			return &first[i];
+	first += cache->rack_turn++ % group->count;
+	uint64_t word = pfs_load_relaxed(first); /* relaxed: [RK4] decides */
+	if (take_word(first, word))
 		end_word(word);
-	else if ((word = pfs_load_relaxed(slot)) != 0 && take_word(slot, word)) /* relaxed: so */
-		end_word(word); /* a tick has marked it meanwhile */
-	return slot;
+	return pfs_load_relaxed(first) == 0 ? first : NULL; /* relaxed: [RK1] */
 }
 
 bool pfs_rack_put(struct pfs_extent *extent)
@@ -102,13 +104,12 @@ bool pfs_rack_put(struct pfs_extent *extent)
 	struct pfs_cache *cache = pfs_cache_own;
 	if (!keeps(cache, extent))
 		return false;
-	size_t bytes = extent->request_bytes;
-	uint32_t class = class_of(bytes);
+	uint32_t class = class_of(extent->request_bytes);
 	_Atomic(uint64_t) *slot = empty_slot(cache, group_of(class));
-	if (pfs_load_relaxed(slot) != 0) /* relaxed: [RK1] */
+	if (slot == NULL)
 		return false;
 	pfs_extent_set_kind(extent, PFS_EXTENT_CACHED);
-	pfs_cache_note_freed(cache, bytes);
+	pfs_cache_note_freed(cache, extent->request_bytes);
 	/* [RK3] release, pairs with [RK4]: without it a thread could free or return the block
 	 * before its owner's last stores. */
 	pfs_store_release(slot, (uint64_t)(uintptr_t)extent | class);

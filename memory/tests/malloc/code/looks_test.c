@@ -82,6 +82,15 @@ static void destroy(uint32_t from)
 	}
 }
 
+/* Is it NULL, or one of the arena's caches? */
+static bool is_listed(const struct pfs_arena *arena, const struct pfs_cache *cache)
+{
+	struct pfs_cache *at = arena->caches;
+	for (uint32_t i = 0; i < arena->cache_count && at != cache; i++)
+		at = at->next_here;
+	return cache == NULL || at == cache;
+}
+
 int main(void)
 {
 	pfs_start();
@@ -112,6 +121,7 @@ int main(void)
 	for (uint32_t left = CACHES; left-- > 0;) {
 		(void)looks_for_slab(bin);
 		destroy(left);
+		CHECK(is_listed(bin->arena, bin->look_next), "a look begins at a freed cache");
 	}
 	return 0;
 }
