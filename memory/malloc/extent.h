@@ -68,6 +68,13 @@ static inline enum pfs_extent_kind pfs_extent_kind(struct pfs_extent *self)
 	return (enum pfs_extent_kind)pfs_load_relaxed(&self->kind);
 }
 
+/* A large block, in use or on a rack? */
+static inline bool pfs_extent_is_large(struct pfs_extent *self)
+{
+	enum pfs_extent_kind kind = pfs_extent_kind(self);
+	return kind == PFS_EXTENT_LARGE || kind == PFS_EXTENT_CACHED;
+}
+
 static inline struct pfs_arena *pfs_extent_arena(struct pfs_extent *self)
 {
 	return pfs_load_relaxed(&self->arena); /* relaxed: it never changes */

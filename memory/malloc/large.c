@@ -34,7 +34,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
 	size_t bytes = pfs_large_bytes(size_bytes, align);
-	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take(extents, bytes, align) : NULL;
+	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take_large(extents, bytes, align)
+					       : NULL;
 	if (extent == NULL)
 		return NULL;
 	if (pfs_conf.tags) {
@@ -49,10 +50,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 		*is_zeroed = extent->is_zeroed;
 	if (extent->is_zeroed)
 		pfs_racks_take_back(arena);
-	extent->request_bytes = bytes;
 	extent->is_clean = false;
-	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
-	pfs_extents_count_large(extents, 0, bytes);
 	pfs_cache_note_new(pfs_cache_own, bytes);
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
@@ -82,7 +80,6 @@ void pfs_large_end(struct pfs_extent *extent)
 	if (extent->tags != NULL)
 		pfs_base_free(&tag_pool, extent->tags);
 	extent->tags = NULL;
-	pfs_extents_count_large(extents, bytes, 0);
 	bool is_clean = extent->is_clean;
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
 		is_clean = pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */

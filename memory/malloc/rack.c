@@ -32,7 +32,8 @@ static uint32_t class_of(size_t bytes)
 
 static uint64_t bytes_of(uint64_t word)
 {
-	uint64_t class = (word & CLASS_MASK) + 3; /* quarters of a doubling, behind 16 KiB less one */
+	uint64_t class = (word & CLASS_MASK) +
+			 3; /* quarters of a doubling, behind 16 KiB less one */
 	return ((class % 4 + 5) << 12 << class / 4) / 2;
 }
 
@@ -65,8 +66,7 @@ void *pfs_rack_take(size_t size_bytes)
 	const struct group *group = group_of(class);
 	for (uint32_t i = group->first; i < (uint32_t)group->first + group->count; i++) {
 		uint64_t word = pfs_load_relaxed(&cache->rack[i]); /* relaxed: [RK4] decides */
-		if (word == 0 || (word & CLASS_MASK) != class ||
-		    !take_word(&cache->rack[i], word))
+		if (word == 0 || (word & CLASS_MASK) != class || !take_word(&cache->rack[i], word))
 			continue;
 		pfs_bump_owned(&cache->rack_takes, 1);
 		return pfs_large_again(extent_of(word));

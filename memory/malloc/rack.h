@@ -2,8 +2,8 @@
  * rack.h - a thread's freed blocks of 16 to 256 KiB, kept for its next requests of their sizes.
  *
  * A rack has 19 slots, for five groups of size classes: 4 slots for 16 KiB, 8 up to 32 KiB, 4 up to
- * 64 KiB, 2 up to 128 KiB and 1 up to 256 KiB. So a thread keeps at most 1088 KiB. If the group of a
- * freed block is full, the block replaces the others in turn.
+ * 64 KiB, 2 up to 128 KiB and 1 up to 256 KiB. So a thread keeps at most 1088 KiB. If the group of
+ * a freed block is full, the block replaces the others in turn.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
  * second time; a thread that has just taken new memory for a block, or is about to take it for a
@@ -44,7 +44,8 @@ void pfs_rack_empty(struct pfs_cache *cache);
 /* Add what a rack holds, and how many requests it has served. */
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
-/* A tick: free the blocks that the last one has seen; all: every block. Blocking, like take_back. */
+/* A tick: free the blocks that the last one has seen; all: every block. Blocking, like take_back.
+ */
 void pfs_racks_tick(bool all);
 
 /* An arena takes new memory: free what some of its racks hold, so that it is used next. Passes if

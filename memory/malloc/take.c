@@ -6,7 +6,7 @@
 #include "conf.h"
 #include "rings.h"
 
-#define BATCH 128u /* rings revoked together */
+#define BATCH 128u      /* rings revoked together */
 #define LOOKS_MOST 256u /* caches examined for a slab */
 
 /* After the barrier. */
@@ -67,8 +67,8 @@ static uint64_t batch_take(struct batch *batch)
 	return taken;
 }
 
-/* The caches of an arena that are examined for one slab: consecutive ones, from where the bin's last
- * look ended. */
+/* The caches of an arena that are examined for one slab: consecutive ones, from where the bin's
+ * last look ended. */
 struct window {
 	struct pfs_cache *first, *end;
 	uint32_t count;
@@ -78,7 +78,8 @@ static struct window window_of(const struct pfs_bin *bin)
 {
 	uint32_t all = bin->arena->cache_count;
 	struct pfs_cache *first = bin->look_next != NULL ? bin->look_next : bin->arena->caches;
-	return (struct window){ first, NULL, pfs_conf.strict || all < LOOKS_MOST ? all : LOOKS_MOST };
+	return (struct window){ first, NULL,
+				pfs_conf.strict || all < LOOKS_MOST ? all : LOOKS_MOST };
 }
 
 /* Finds the window's end, too. */

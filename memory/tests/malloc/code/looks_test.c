@@ -1,7 +1,7 @@
 /*
- * looks_test.c - before a slab is made, at most 256 caches are examined. The first look finds what so
- * few caches hold. With more caches the looks go round, so that they find what every cache holds.
- * The next look may begin at a cache that is destroyed before.
+ * looks_test.c - before a slab is made, at most 256 caches are examined. The first look finds what
+ * so few caches hold. With more caches the looks go round, so that they find what every cache
+ * holds. The next look may begin at a cache that is destroyed before.
  */
 #include <stdlib.h>
 

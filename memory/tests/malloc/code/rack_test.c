@@ -18,8 +18,8 @@
 #define BLOCKS 12
 #define ROUNDS 20000
 
-static const size_t sizes[] = { 16 * KIB,  20 * KIB,  24 * KIB,  28 * KIB,  32 * KIB,  40 * KIB,
-				48 * KIB,  56 * KIB,  64 * KIB,  80 * KIB,  96 * KIB,  112 * KIB,
+static const size_t sizes[] = { 16 * KIB,  20 * KIB,  24 * KIB,  28 * KIB,  32 * KIB, 40 * KIB,
+				48 * KIB,  56 * KIB,  64 * KIB,  80 * KIB,  96 * KIB, 112 * KIB,
 				128 * KIB, 160 * KIB, 192 * KIB, 224 * KIB, 256 * KIB };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
