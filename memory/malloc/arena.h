@@ -23,6 +23,9 @@ struct pfs_arena {
 	_Atomic(uint32_t) threads;    /* threads bound to it now */
 	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	_Atomic(uint32_t) is_secondary; /* arena.<i>.dss as it was set: secondary, or disabled */
+	uint32_t cache_count;     /* under the registry, like caches */
+	struct pfs_cache *caches; /* one of the ring of its caches; NULL: none */
+	struct pfs_cache *rack_next; /* under the registry: whose rack is looked at next */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
 };

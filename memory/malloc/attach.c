@@ -83,7 +83,7 @@ struct pfs_cache *pfs_cache_create(void)
 	if (cache == NULL)
 		return NULL;
 	cache->is_explicit = true;
-	pfs_cache_join_arena(cache, arena);
+	cache->arena = arena;
 	pfs_mutex_lock(&pfs_registry.lock);
 	pfs_cache_enlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);

@@ -7,6 +7,7 @@
 #include "conf.h"
 #include "containers/compiler.h"
 #include "extents.h"
+#include "rack.h"
 
 static void count_takes(struct pfs_bin *self, uint32_t regions)
 {
@@ -70,6 +71,8 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 		left = take_locked(self, slots, count);
 		pfs_mutex_unlock(&self->lock);
 	}
+	if (left == count && is_new)
+		pfs_racks_take_back(self->arena);
 	if (left == count)
 		left = take_from_new(self, slots, count, is_held);
 	pfs_mutex_unlock(&self->growing);

@@ -18,6 +18,8 @@
 #include "stock.h"
 #include "slab.h"
 
+struct pfs_cache;
+
 /* Three cache lines: a taker writes the first and the last, givers read the one between. */
 struct pfs_bin {
 	alignas(PFS_LINE) struct pfs_mutex lock;
@@ -39,6 +41,8 @@ struct pfs_bin {
 	uint64_t takes;     /* regions */
 	uint64_t needless;  /* slabs made while rings held a slab's worth [a statistic] */
 	bool spare_is_idle; /* unused since the last tick */
+	/* under the registry: where the next look for blocks begins; NULL: anywhere */
+	struct pfs_cache *look_next;
 };
 
 void pfs_bin_init(struct pfs_bin *self, struct pfs_arena *arena, uint32_t class);

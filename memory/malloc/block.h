@@ -10,6 +10,7 @@
 #include "die.h"
 #include "large.h"
 #include "map.h"
+#include "rack.h"
 #include "start.h"
 #include "tick.h"
 

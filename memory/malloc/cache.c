@@ -288,8 +288,7 @@ void pfs_cache_bind(struct pfs_arena *arena)
 		return;
 	pfs_cache_flush();
 	pfs_mutex_lock(&pfs_registry.lock);
-	pfs_cache_leave_arena(cache);
-	pfs_cache_join_arena(cache, arena);
+	pfs_cache_move(cache, arena);
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
 

@@ -89,11 +89,15 @@ struct pfs_cache_ring {
 };
 _Static_assert(sizeof(struct pfs_cache_ring) == PFS_RING_BYTES, "the page map's offsets");
 
+#define PFS_RACK_SLOTS 19u
+
 struct pfs_cache {
 	struct pfs_cache_ring unusable; /* for pointers outside slabs; always REVOKED */
 	struct pfs_cache_ring rings[PFS_SMALL_COUNT];
 	struct pfs_arena *arena;              /* owner */
 	struct pfs_cache *previous, *next;    /* registry */
+	/* registry: the ring of its arena's caches; NULL before it is listed */
+	struct pfs_cache *previous_here, *next_here;
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: calls at the last one */
 	_Atomic(uint32_t) slot_bytes;         /* under the registry: of all slots */
 	uint32_t slow_calls;                  /* owner: since it last read the clock */
@@ -106,6 +110,10 @@ struct pfs_cache {
 	/* owner, watch.h: of a thread's cache, the one in front of it; of that one, the cache
 	 * behind it. Else NULL. */
 	struct pfs_cache *front, *behind;
+	_Atomic(uint64_t) rack[PFS_RACK_SLOTS]; /* [RK1]: rack.h */
+	_Atomic(uint64_t) rack_takes;            /* owner */
+	_Atomic(uint32_t) rack_is_used;          /* any thread: a hint that it holds blocks */
+	uint32_t rack_turn;                      /* owner */
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 
@@ -311,6 +319,8 @@ struct pfs_cache_counts {
 	uint64_t mallocs[PFS_SMALL_COUNT];
 	uint64_t frees[PFS_SMALL_COUNT];
 	uint64_t direct_mallocs, direct_frees; /* bypassed the rings */
+	uint64_t rack_takes;                  /* mallocs from racks */
+	uint64_t rack_blocks, rack_bytes;    /* on racks now */
 	uint64_t threads;
 	uint64_t slot_bytes;
 };

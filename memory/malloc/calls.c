@@ -120,6 +120,8 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 	void *block = NULL;
 	if (size_bytes <= PFS_SMALL_MAX)
 		block = pfs_cache_fill(pfs_ring_offsets[(size_bytes + 7) / 8]);
+	else
+		block = pfs_rack_take(size_bytes);
 	return block != NULL ? block : malloc_slower(size_bytes);
 }
 
@@ -133,7 +135,9 @@ static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
 		return;
-	pfs_large_free(pfs_large_of(block, call));
+	struct pfs_extent *extent = pfs_large_of(block, call);
+	if (!pfs_rack_put(extent))
+		pfs_large_free(extent);
 	pfs_tick_after_free(&pfs_cache_own->slow_calls);
 }
 
@@ -164,6 +168,8 @@ struct pfs_extent *pfs_extent_of(const void *block, const char *call)
 {
 	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
 	struct pfs_extent *extent = pfs_map_extent(entry);
+	if (extent != NULL && pfs_extent_kind(extent) == PFS_EXTENT_CACHED)
+		pfs_die(call, block, "the block is already free");
 	if (!pfs_likely(extent != NULL && pfs_extent_kind(extent) >= PFS_EXTENT_LARGE))
 		pfs_die(call, block, "this is not a block of this allocator");
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && extent->base != (uintptr_t)block)
@@ -200,13 +206,15 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 	if (__builtin_mul_overflow(count, size_bytes, &bytes))
 		return pfs_no_memory(SIZE_MAX);
 	bool is_zeroed = false;
-	void *block;
-	if (bytes <= PFS_SMALL_MAX)
-		block = pfs_malloc_quick(bytes);
-	else
+	if (bytes <= PFS_SMALL_MAX) {
+		void *block = pfs_malloc_quick(bytes);
+		return block != NULL ? memset(block, 0, bytes) : NULL;
+	}
+	void *block = pfs_rack_take(bytes);
+	if (block == NULL)
 		block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
 	if (block != NULL && !is_zeroed)
-		memset(block, 0, bytes);
+		pfs_large_zero(block, bytes);
 	return block;
 }
 

@@ -20,6 +20,7 @@ enum pfs_extent_kind {
 	PFS_EXTENT_MUZZY,    /* free; the system may have taken its memory */
 	PFS_EXTENT_RETAINED, /* free; address space without memory: reads as zeroes */
 	PFS_EXTENT_HELD,     /* owned by one thread, between two kinds */
+	PFS_EXTENT_CACHED,   /* a freed large block on a thread's rack */
 	PFS_EXTENT_LARGE,    /* one block */
 	PFS_EXTENT_SLAB      /* regions of a small class */
 };
@@ -65,6 +66,13 @@ static inline enum pfs_extent_kind pfs_extent_kind(struct pfs_extent *self)
 {
 	/* relaxed: the reader holds the lock, or a block of the extent. */
 	return (enum pfs_extent_kind)pfs_load_relaxed(&self->kind);
+}
+
+/* A large block, in use or on a rack? */
+static inline bool pfs_extent_is_large(struct pfs_extent *self)
+{
+	enum pfs_extent_kind kind = pfs_extent_kind(self);
+	return kind == PFS_EXTENT_LARGE || kind == PFS_EXTENT_CACHED;
 }
 
 static inline struct pfs_arena *pfs_extent_arena(struct pfs_extent *self)

@@ -334,7 +334,17 @@ static size_t dirty_pages_beside_new(const struct pfs_extents *self)
 	return share > DIRTY_LEAST_PAGES ? share : DIRTY_LEAST_PAGES;
 }
 
-struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes)
+/* Under lock. */
+static void count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
+{
+	self->large_bytes += after_bytes - before_bytes;
+	self->large_count += (after_bytes != 0 ? 1u : 0u);
+	self->large_count -= (before_bytes != 0 ? 1u : 0u);
+	self->large_made += before_bytes == 0 ? 1u : 0u;
+}
+
+static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes,
+			       bool is_large)
 {
 	size_t most_bytes;
 	if (__builtin_add_overflow(size_bytes, align_bytes, &most_bytes) ||
@@ -342,6 +352,8 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 		return NULL;
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
+	if (extent != NULL && is_large)
+		count_large(self, 0, size_bytes);
 	size_t pages_left = SIZE_MAX;
 	if (extent != NULL && extent->is_zeroed)
 		pages_left = dirty_pages_beside_new(self);
@@ -349,6 +361,22 @@ struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 	pfs_mutex_unlock(&self->lock);
 	if (are_too_many)
 		(void)pfs_extents_purge(self, PFS_EXTENT_DIRTY, pages_left, false);
+	return extent;
+}
+
+struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes)
+{
+	return take(self, size_bytes, align_bytes, false);
+}
+
+struct pfs_extent *pfs_extents_take_large(struct pfs_extents *self, size_t size_bytes,
+					  size_t align_bytes)
+{
+	struct pfs_extent *extent = take(self, size_bytes, align_bytes, true);
+	if (extent == NULL)
+		return NULL;
+	extent->request_bytes = size_bytes;
+	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
 	return extent;
 }
 
@@ -365,6 +393,8 @@ void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 {
 	pfs_mutex_lock(&self->lock);
 	self->active_bytes -= extent->size_bytes;
+	if (pfs_extent_is_large(extent))
+		count_large(self, extent->request_bytes, 0);
 	insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
@@ -477,9 +507,6 @@ size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind)
 void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
 {
 	pfs_mutex_lock(&self->lock);
-	self->large_bytes += after_bytes - before_bytes;
-	self->large_count += (after_bytes != 0 ? 1u : 0u);
-	self->large_count -= (before_bytes != 0 ? 1u : 0u);
-	self->large_made += before_bytes == 0 ? 1u : 0u;
+	count_large(self, before_bytes, after_bytes);
 	pfs_mutex_unlock(&self->lock);
 }

@@ -56,8 +56,12 @@ void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes);
 
-/* Free an extent that is HELD, SLAB or LARGE, with no entries in the map except its ends [MP1]. It
- * becomes dirty, or retained if it has no memory left. */
+/* The same for a large block, which is counted: it is LARGE, with request_bytes set. */
+struct pfs_extent *pfs_extents_take_large(struct pfs_extents *self, size_t size_bytes,
+					  size_t align_bytes);
+
+/* Free an extent that is HELD, SLAB, LARGE or CACHED, with no entries in the map except its ends
+ * [MP1]. It becomes dirty, or retained if it has no memory left. */
 void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 		      enum pfs_extent_kind kind);
 
@@ -80,7 +84,7 @@ size_t pfs_extents_unmap(struct pfs_extents *self);
 /* The fewest pages of a kind since the last call: that many were not needed in between. */
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);
 
-/* Update the counts for a large block that was made (before 0), freed (after 0) or resized. */
+/* Update the counts for a large block that was resized. */
 void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 
 #endif

@@ -135,7 +135,7 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 			(void)pfs_block_fill(block);
 	}
 	if (wish->zero && block != NULL && !is_zeroed)
-		memset(block, 0, bytes);
+		pfs_large_zero(block, bytes);
 	return block;
 }
 
@@ -161,14 +161,13 @@ PUBLIC size_t sallocx(const void *block, int flags)
 
 /* ---- free ---- */
 
-/* Past the rings, or to an explicit cache. Large blocks bypass caches, and are counted where they
- * are freed. */
+/* Past the rings, or to an explicit cache. Large blocks bypass caches. */
 static void free_otherwise(const struct wish *wish, void *block)
 {
 	static const char call[] = "dallocx";
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
-		pfs_free_quick(block);
+		pfs_large_free(extent);
 		return;
 	}
 	struct pfs_cache *own = pfs_cache_attached();
@@ -214,8 +213,8 @@ static bool resize(struct pfs_extent *extent, size_t size_bytes, bool zero)
 	if (!pfs_large_resize(extent, size_bytes))
 		return false;
 	if (zero && extent->request_bytes > before)
-		memset((char *)extent->base + before, 0, /* NOLINT: addresses are numbers here */
-		       extent->request_bytes - before);
+		pfs_large_zero((char *)extent->base + before, /* NOLINT: addresses are numbers */
+			       extent->request_bytes - before);
 	return true;
 }
 

@@ -5,10 +5,12 @@
 #include "cache.h"
 #include "conf.h"
 #include "map.h"
+#include "rack.h"
 #include "system.h"
 
 #define MOVE_LEAST_BYTES ((size_t)128 << 10)
 #define MOVE_PIECE_BYTES ((size_t)256 << 10)
+#define ZERO_LEAST_BYTES ((size_t)512 << 10) /* the question costs as much as to zero 40 KiB */
 
 static struct pfs_base_pool tag_pool;
 
@@ -32,7 +34,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
 	size_t bytes = pfs_large_bytes(size_bytes, align);
-	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take(extents, bytes, align) : NULL;
+	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take_large(extents, bytes, align)
+					       : NULL;
 	if (extent == NULL)
 		return NULL;
 	if (pfs_conf.tags) {
@@ -45,15 +48,31 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	}
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
-	extent->request_bytes = bytes;
+	if (extent->is_zeroed)
+		pfs_racks_take_back(arena);
 	extent->is_clean = false;
-	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
-	pfs_extents_count_large(extents, 0, bytes);
 	pfs_cache_note_new(pfs_cache_mine(), bytes);
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
+void *pfs_large_again(struct pfs_extent *extent)
+{
+	extent->is_clean = false;
+	extent->is_zeroed = false;
+	if (extent->tags != NULL)
+		*extent->tags = 0;
+	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
+	pfs_cache_note_new(pfs_cache_mine(), extent->request_bytes);
+	return (void *)extent->base; /* NOLINT: addresses are numbers here */
+}
+
 void pfs_large_free(struct pfs_extent *extent)
+{
+	pfs_cache_note_freed(pfs_cache_attached(), extent->request_bytes);
+	pfs_large_end(extent);
+}
+
+void pfs_large_end(struct pfs_extent *extent)
 {
 	struct pfs_arena *arena = pfs_extent_arena(extent);
 	struct pfs_extents *extents = &arena->extents;
@@ -61,8 +80,6 @@ void pfs_large_free(struct pfs_extent *extent)
 	if (extent->tags != NULL)
 		pfs_base_free(&tag_pool, extent->tags);
 	extent->tags = NULL;
-	pfs_extents_count_large(extents, bytes, 0);
-	pfs_cache_note_freed(pfs_cache_attached(), bytes);
 	bool is_clean = extent->is_clean;
 	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
 		is_clean = pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
@@ -93,6 +110,27 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	pfs_cache_note_new(pfs_cache_mine(), bytes);
 	pfs_cache_note_freed(pfs_cache_mine(), before);
 	return true;
+}
+
+void pfs_large_zero(void *from, size_t bytes)
+{
+	char *at = from;
+	char *end = at + bytes;
+	if (bytes >= ZERO_LEAST_BYTES) {
+		size_t lead = -(uintptr_t)at & (PFS_OS_PAGE - 1);
+		memset(at, 0, lead);
+		at += lead;
+	}
+	while (bytes >= ZERO_LEAST_BYTES && end - at >= PFS_OS_PAGE) {
+		size_t pages = (size_t)(end - at) / PFS_OS_PAGE;
+		uint32_t count = pages < PFS_SYSTEM_LOOK_PAGES ? (uint32_t)pages
+							       : PFS_SYSTEM_LOOK_PAGES;
+		size_t piece = (size_t)count * PFS_OS_PAGE;
+		if (pfs_system_resident(at, count) > count / 2 || !pfs_system_purge(at, piece))
+			memset(at, 0, piece);
+		at += piece;
+	}
+	memset(at, 0, (size_t)(end - at));
 }
 
 /* Copy and purge a piece at a time. False: part of the memory could not be purged. */

@@ -21,6 +21,18 @@ size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes);
 /* Free a large block. Blocking, like pfs_large_new. */
 void pfs_large_free(struct pfs_extent *extent);
 
+/*
+ * Zero a block of any size, or the end of one. Pieces of a long one that mostly have no memory are
+ * purged, because a program that asks for zeroes may never touch them; the others are set, because
+ * a purge and new pages would cost four to ten times as much.
+ */
+void pfs_large_zero(void *from, size_t bytes);
+
+/* again: a CACHED block is in use again. end: free a block that is in use or CACHED, and note no
+ * bytes. */
+void *pfs_large_again(struct pfs_extent *extent);
+void pfs_large_end(struct pfs_extent *extent);
+
 /* Resize in place to another large size; false: impossible. */
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes);
 

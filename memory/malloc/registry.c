@@ -7,6 +7,7 @@
 #include "arena.h"
 #include "conf.h"
 #include "rings.h"
+#include "rack.h"
 
 struct pfs_registry pfs_registry;
 static struct pfs_base_pool cache_pool;
@@ -16,8 +17,36 @@ void pfs_caches_start(void)
 	pfs_mutex_init(&pfs_registry.lock);
 }
 
+/* Add a cache to its arena's, before the one that is looked at first. */
+static void list_here(struct pfs_cache *cache)
+{
+	struct pfs_arena *arena = cache->arena;
+	if (arena->cache_count++ == 0)
+		arena->caches = cache->previous_here = cache->next_here = cache;
+	cache->next_here = arena->caches;
+	cache->previous_here = arena->caches->previous_here;
+	cache->previous_here->next_here = cache;
+	cache->next_here->previous_here = cache;
+}
+
+static void unlist_here(struct pfs_cache *cache)
+{
+	struct pfs_arena *arena = cache->arena;
+	struct pfs_cache *next = --arena->cache_count != 0 ? cache->next_here : NULL;
+	if (arena->caches == cache)
+		arena->caches = next;
+	if (arena->rack_next == cache)
+		arena->rack_next = next;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+		if (arena->bins[class].look_next == cache)
+			arena->bins[class].look_next = next;
+	cache->previous_here->next_here = cache->next_here;
+	cache->next_here->previous_here = cache->previous_here;
+}
+
 void pfs_cache_enlist(struct pfs_cache *cache)
 {
+	list_here(cache);
 	pfs_registry.had_any = true;
 	cache->next = NULL;
 	cache->previous = pfs_registry.newest;
@@ -30,6 +59,7 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 
 static void unlist(struct pfs_cache *cache)
 {
+	unlist_here(cache);
 	if (cache->next != NULL)
 		cache->next->previous = cache->previous;
 	else
@@ -40,18 +70,27 @@ static void unlist(struct pfs_cache *cache)
 		pfs_registry.oldest = cache->next;
 }
 
-void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena)
+static void join_arena(struct pfs_cache *cache)
 {
-	cache->arena = arena;
 	if (!cache->is_explicit)
-		(void)pfs_fetch_add_relaxed(&arena->threads, 1); /* relaxed: a preference */
+		/* relaxed: a preference */
+		(void)pfs_fetch_add_relaxed(&cache->arena->threads, 1);
 }
 
-void pfs_cache_leave_arena(struct pfs_cache *cache)
+static void leave_arena(struct pfs_cache *cache)
 {
 	if (!cache->is_explicit)
 		/* relaxed: as above */
 		(void)pfs_fetch_add_relaxed(&cache->arena->threads, UINT32_MAX);
+}
+
+void pfs_cache_move(struct pfs_cache *cache, struct pfs_arena *arena)
+{
+	leave_arena(cache);
+	unlist_here(cache);
+	cache->arena = arena;
+	list_here(cache);
+	join_arena(cache);
 }
 
 struct pfs_cache *pfs_cache_new(void)
@@ -118,6 +157,7 @@ void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 		counts->mallocs[class] += ring.mallocs;
 		counts->frees[class] += ring.frees;
 	}
+	pfs_rack_count(counts, cache);
 	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes);         /* relaxed: a count */
 	count_direct(counts, cache);
 }
@@ -143,11 +183,15 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
 	struct pfs_cache *cache = pfs_registry.oldest;
+	struct pfs_cache_counts counts = { .rack_bytes = 0 };
 	for (; cache != NULL; cache = cache->next) {
+		if (cache->arena == arena)
+			pfs_rack_count(&counts, cache);
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && cache->arena == arena; class ++)
 			bytes += pfs_ring_counts(&cache->rings[class]).held *
 				 pfs_classes[class].size_bytes;
 	}
+	bytes += counts.rack_bytes;
 	pfs_mutex_unlock(&pfs_registry.lock);
 	return bytes;
 }
@@ -158,7 +202,7 @@ void pfs_cache_retire(struct pfs_cache *cache)
 	(void)pfs_caches_bury();
 	pfs_cache_close_rings(cache);
 	pfs_cache_count(&pfs_registry.ended, cache);
-	pfs_cache_leave_arena(cache);
+	leave_arena(cache);
 	unlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	cache_free(cache);
@@ -195,13 +239,16 @@ static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 uint64_t pfs_caches_bury(void)
 {
 	uint64_t given = 0;
-	struct pfs_cache *next;
+	struct pfs_cache *next = NULL;
+	if (!pfs_registry.has_left)
+		return 0;
 	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
 		next = cache->next;
 		if (!pfs_cache_is_left(cache))
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
+		pfs_rack_empty(cache);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		cache_free(cache);
@@ -235,7 +282,7 @@ void pfs_caches_child(void)
 			settle_explicit(cache);
 		else if (cache != pfs_cache_mine() &&
 			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
-			pfs_cache_leave_arena(cache);
+			leave_arena(cache);
 	}
 	pfs_registry.survivor = pfs_cache_mine();
 	pfs_registry.has_left = true;

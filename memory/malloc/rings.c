@@ -3,6 +3,8 @@
  */
 #include "rings.h"
 
+#include "rack.h"
+
 uint32_t pfs_ring_give(struct pfs_cache_ring *ring)
 {
 	uint32_t front = pfs_ring_front_count(ring);
@@ -34,4 +36,5 @@ void pfs_cache_flush(void)
 		return;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		flush_ring(cache, class);
+	pfs_rack_empty(cache);
 }

@@ -17,6 +17,7 @@ struct pfs_registry {
 	bool had_any;
 	bool has_left; /* in a child of fork: caches of threads that are not in this process */
 	struct pfs_cache *survivor;    /* of the thread that forked; valid while has_left */
+	uint64_t looks; /* caches examined before slabs were made [a statistic] */
 	struct pfs_cache_counts ended; /* counts of threads that have ended */
 };
 extern struct pfs_registry pfs_registry __attribute__((visibility("hidden")));
@@ -152,7 +153,7 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);
 /* A new cache, not listed yet; NULL: no memory. */
 struct pfs_cache *pfs_cache_new(void);
 
-/* Under the registry: list a cache. */
+/* Under the registry: list a cache, among its arena's too. */
 void pfs_cache_enlist(struct pfs_cache *cache);
 
 /* Unlist and free a cache that is out of use. Its rings were flushed, if that was possible. */
@@ -164,9 +165,8 @@ bool pfs_cache_is_left(const struct pfs_cache *cache);
 /* Under the registry: add a cache's counts. */
 void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
-/* Under the registry, or before the cache is listed. */
-void pfs_cache_join_arena(struct pfs_cache *cache, struct pfs_arena *arena);
-void pfs_cache_leave_arena(struct pfs_cache *cache);
+/* Under the registry: bind a listed cache to another arena. */
+void pfs_cache_move(struct pfs_cache *cache, struct pfs_arena *arena);
 
 /* Under the registry: free all slots; every ring is revoked from now on. */
 void pfs_cache_close_rings(struct pfs_cache *cache);

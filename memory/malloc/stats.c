@@ -91,6 +91,13 @@ static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_c
 	counts->threads = rings->threads;
 	counts->mallocs += rings->direct_mallocs;
 	counts->frees += rings->direct_frees;
+	/* What left a rack otherwise than for a request counts among the freed large blocks. */
+	counts->mallocs += rings->rack_takes;
+	counts->frees += rings->rack_takes + rings->rack_blocks;
+	uint64_t on_racks = rings->rack_bytes < counts->large ? rings->rack_bytes
+								 : counts->large;
+	counts->large -= on_racks;
+	counts->cached += on_racks;
 }
 
 void pfs_count_all(struct pfs_malloc_counts *counts,
@@ -153,7 +160,7 @@ void pfs_stats_look(void)
 		return;
 	struct pfs_malloc_counts counts;
 	pfs_malloc_count(&counts);
-	pfs_store_relaxed(&peak_slab_bytes, counts.active - counts.large); /* relaxed: so */
+	pfs_store_relaxed(&peak_slab_bytes, bytes); /* relaxed: so */
 	/* relaxed: so */
 	pfs_store_relaxed(&peak_live_bytes, counts.allocated - counts.large);
 	pfs_store_relaxed(&peak_cached_bytes, counts.cached); /* relaxed: so */

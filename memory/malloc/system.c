@@ -82,6 +82,19 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 	return advise(pages, size_bytes, MADV_FREE);
 }
 
+uint32_t pfs_system_resident(void *pages, uint32_t count)
+{
+	unsigned char are_resident[PFS_SYSTEM_LOOK_PAGES];
+	int errno_before = errno;
+	uint32_t sum = 0;
+	if (mincore(pages, (size_t)count * PFS_OS_PAGE, are_resident) != 0)
+		sum = count;
+	errno = errno_before;
+	for (uint32_t i = 0; sum != count && i < count; i++)
+		sum += are_resident[i] & 1u;
+	return sum;
+}
+
 void pfs_system_small_pages(void *pages, size_t size_bytes)
 {
 	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);

@@ -32,6 +32,11 @@ bool pfs_system_purge(void *pages, size_t size_bytes);
  * False: refused. */
 bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 
+/* How many of the pages, up to PFS_SYSTEM_LOOK_PAGES, have memory; all of them if the system does
+ * not tell. A page that it has swapped out has none. */
+#define PFS_SYSTEM_LOOK_PAGES 256u
+uint32_t pfs_system_resident(void *pages, uint32_t count);
+
 /* Exclude these pages from transparent huge pages. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 

@@ -6,7 +6,8 @@
 #include "conf.h"
 #include "rings.h"
 
-#define BATCH 128u /* rings revoked together */
+#define BATCH 128u      /* rings revoked together */
+#define LOOKS_MOST 256u /* caches examined for a slab */
 
 /* After the barrier. */
 static bool is_inside(struct pfs_cache_ring *ring)
@@ -38,6 +39,7 @@ struct batch {
 	struct pfs_cache_ring *rings[BATCH];
 	uint32_t used;
 	bool keep_slots;
+	bool has_others; /* a ring of a cache that the calling thread does not own now */
 };
 
 static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_cache_ring *ring)
@@ -45,13 +47,15 @@ static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_c
 	pfs_ring_revoke(ring);
 	batch->caches[batch->used] = cache;
 	batch->rings[batch->used++] = ring;
+	batch->has_others |= cache != pfs_cache_mine();
 }
 
-/* One barrier for all rings. If it is refused, nothing is taken and the owners continue. */
+/* One barrier for all rings, unless they are the caller's own: those need none. If it is refused,
+ * nothing is taken and the owners continue. */
 static uint64_t batch_take(struct batch *batch)
 {
 	uint64_t taken = 0;
-	bool is_ordered = batch->used == 0 || pfs_barrier_heavy();
+	bool is_ordered = !batch->has_others || pfs_barrier_heavy();
 	for (uint32_t i = 0; i < batch->used; i++) {
 		if (is_ordered)
 			taken += take_ring(batch->caches[i], batch->rings[i], batch->keep_slots);
@@ -59,41 +63,70 @@ static uint64_t batch_take(struct batch *batch)
 			pfs_ring_set_limits(batch->rings[i]);
 	}
 	batch->used = 0;
+	batch->has_others = false;
 	return taken;
 }
 
-static bool is_of_others(const struct pfs_cache *cache, const struct pfs_bin *bin)
+/* The caches of an arena that are examined for one slab: consecutive ones, from where the bin's
+ * last look ended. */
+struct window {
+	struct pfs_cache *first, *end;
+	uint32_t count;
+};
+
+static struct window window_of(const struct pfs_bin *bin)
 {
-	return cache != pfs_cache_mine() && cache->arena == bin->arena;
+	uint32_t all = bin->arena->cache_count;
+	struct pfs_cache *first = bin->look_next != NULL ? bin->look_next : bin->arena->caches;
+	return (struct window){ first, NULL,
+				pfs_conf.strict || all < LOOKS_MOST ? all : LOOKS_MOST };
 }
 
-static uint64_t held_by_others(const struct pfs_bin *bin)
+/* Finds the window's end, too. */
+static uint64_t held_by_others(struct window *window, uint32_t class)
 {
 	uint64_t held = 0;
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
-		if (is_of_others(cache, bin))
-			held += pfs_ring_counts(&cache->rings[bin->class]).held;
+	struct pfs_cache *cache = window->first;
+	for (uint32_t i = 0; i < window->count; i++, cache = cache->next_here)
+		if (cache != pfs_cache_mine())
+			held += pfs_ring_counts(&cache->rings[class]).held;
+	window->end = cache;
 	return held;
 }
 
-bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
+/* Take what the window's rings hold. */
+static uint64_t take_window(const struct window *window, uint32_t class)
 {
 	struct batch batch = { .used = 0, .keep_slots = true };
 	uint64_t taken = 0;
-	uint32_t slack = pfs_conf.strict ? 1 : pfs_classes[bin->class].regions;
-	pfs_mutex_lock(&pfs_registry.lock);
-	uint64_t buried = pfs_caches_bury();
-	bool is_worth = held_by_others(bin) >= slack;
-	struct pfs_cache *cache = is_worth ? pfs_registry.oldest : NULL;
-	for (; cache != NULL; cache = cache->next) {
-		struct pfs_cache_ring *ring = &cache->rings[bin->class];
-		if (!is_of_others(cache, bin) || pfs_ring_counts(ring).held == 0)
+	struct pfs_cache *cache = window->first;
+	for (uint32_t i = 0; i < window->count; i++, cache = cache->next_here) {
+		struct pfs_cache_ring *ring = &cache->rings[class];
+		if (cache == pfs_cache_mine() || pfs_ring_counts(ring).held == 0)
 			continue;
 		if (batch.used == BATCH)
 			taken += batch_take(&batch);
 		batch_add(&batch, cache, ring);
 	}
-	taken += batch_take(&batch);
+	return taken + batch_take(&batch);
+}
+
+/* If there are more caches than the window has, those in it stand for all: a barrier must be worth
+ * their share of a slab. */
+bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
+{
+	uint64_t taken = 0;
+	uint32_t slack = pfs_conf.strict ? 1 : pfs_classes[bin->class].regions;
+	pfs_mutex_lock(&pfs_registry.lock);
+	uint64_t buried = pfs_caches_bury();
+	struct window window = window_of(bin);
+	uint64_t held = held_by_others(&window, bin->class);
+	bool is_worth = held != 0 &&
+			held * bin->arena->cache_count >= (uint64_t)slack * window.count;
+	if (is_worth)
+		taken = take_window(&window, bin->class);
+	bin->look_next = window.end;
+	pfs_registry.looks += window.count;
 	pfs_mutex_unlock(&pfs_registry.lock);
 	*is_held = is_worth && taken < slack;
 	return taken + buried != 0;

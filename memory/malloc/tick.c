@@ -14,6 +14,7 @@
 #include "containers/decay.h"
 #include "system.h"
 #include "locks.h"
+#include "rack.h"
 
 /* glibc's, since 2.32; other C libraries have none. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -140,6 +141,7 @@ static void tick_locked(void)
 		before[arena->number] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
 	}
 	(void)pfs_caches_tick(false);
+	pfs_racks_tick(false);
 	while ((arena = pfs_arena_next(arena)) != NULL) {
 		tick_bins(arena, false);
 		purge(arena, low[arena->number], before[arena->number]);
@@ -173,6 +175,7 @@ size_t pfs_tick_all(void)
 	size_t gone = 0;
 	pfs_lock(PFS_LOCK_TICK);
 	(void)pfs_caches_tick(true);
+	pfs_racks_tick(true);
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)
 		gone += purge_all(arena);

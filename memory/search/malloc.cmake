@@ -58,7 +58,7 @@ endif()
 # classes of schedules as end in seconds.
 if(PFS_TESTS)
   set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills
-    ring3 idle
+    ring3 idle own
     both flush full stock ticks refill arenas grows first ends ticked root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)

@@ -40,6 +40,8 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ { "ring3", "mf,t,t", "two threads take a ring back" }, TWO, "00-1", "ff,", 3, false,
 	  true },
 	{ { "idle", "mfm,rt", "a tick takes all rings" }, TWO, "00-1", "ff,", 4, false, true },
+	{ { "own", "mfm,rt", "the same, by a thread with a ring" }, TWO, "0011", "ff,ff,", 4, false,
+	  true },
 	{ { "both", "m,r,t", "a tick, and a thread that needs a region" }, TWO, "00-1", "ff,", 3,
 	  false, true },
 	{ { "flush", "lmf,t", "its owner flushes the ring" }, TWO, "00-1", "ff,", 3, false, true },

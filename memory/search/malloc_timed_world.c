@@ -12,6 +12,7 @@
 #include "memory/malloc/map.h"
 #include "memory/malloc/rings.h"
 #include "memory/malloc/start.h"
+#include "memory/malloc/rack.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "memory/malloc/die.h"
@@ -107,6 +108,28 @@ void *pfs_system_reserve(size_t size_bytes)
 	void *at = base_next;
 	base_next += (size_bytes + PFS_OS_PAGE - 1) / PFS_OS_PAGE * PFS_OS_PAGE;
 	return at;
+}
+
+/* ---- rack.h: no large block is freed here ---- */
+
+void pfs_rack_empty(struct pfs_cache *cache)
+{
+	(void)cache;
+}
+
+void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
+{
+	(void)sum, (void)cache;
+}
+
+void pfs_racks_tick(bool all)
+{
+	(void)all;
+}
+
+void pfs_racks_take_back(struct pfs_arena *arena)
+{
+	(void)arena;
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)

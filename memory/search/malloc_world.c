@@ -7,6 +7,7 @@
 #include "memory/malloc/die.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
+#include "memory/malloc/rack.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "sim/seams/seams.h"
@@ -175,6 +176,23 @@ void pfs_tick_after_malloc(uint32_t *slow_calls)
 void pfs_tick_after_free(uint32_t *slow_calls)
 {
 	(void)slow_calls;
+}
+
+/* ---- rack.h: no large block is freed here ---- */
+
+void pfs_rack_empty(struct pfs_cache *cache)
+{
+	(void)cache;
+}
+
+void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
+{
+	(void)counts, (void)cache;
+}
+
+void pfs_racks_take_back(struct pfs_arena *arena)
+{
+	(void)arena;
 }
 
 /* ---- executions ---- */

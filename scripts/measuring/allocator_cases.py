@@ -45,6 +45,7 @@ CASES = (
     _own("server", "server --count={n} --trace=" + os.path.join(TRACES, "redis.pfstrace"),
          400000, 2500000),
     _own("burst", "burst --count={n}", 150, 900),
+    _own("buffers", "buffers --count={n}", 700000, 5000000),
     _own("idle", f"idle --idle_ms={IDLE_MS} --count={{n}}", 32 << 20, 32 << 20),
     _own("idle-foreign", f"idle-foreign --idle_ms={IDLE_MS} --count={{n}}", 32 << 20, 32 << 20),
     _own("free-only", f"free-only --idle_ms={IDLE_MS} --count={{n}}", 250000, 500000),

@@ -54,6 +54,7 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
                                                           "sampling_moments"),
               "owners": ("owners_search",), "extents": ("malloc_extents_test",),
               "apart": ("malloc_apart_test",),
+              "looks": ("malloc_looks_test",), "rack": ("malloc_rack_test",),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
 TEST_SECONDS = 100

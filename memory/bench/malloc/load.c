@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const struct load *const loads[] = {
-	&load_tiny,  &load_pair,  &load_handoff,      &load_drain,     &load_server,
-	&load_burst, &load_idle,  &load_idle_foreign, &load_free_only, &load_dying,
-	&load_large, &load_mixed, &load_replay,     &load_tails,
+	&load_tiny,  &load_pair,    &load_handoff, &load_drain,        &load_server,
+	&load_burst, &load_buffers, &load_idle,    &load_idle_foreign, &load_free_only,
+	&load_dying, &load_large,   &load_mixed,   &load_replay,       &load_tails,
 };
 
 static const char program[] = "pfs-malloc-load";

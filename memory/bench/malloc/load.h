@@ -26,7 +26,8 @@ struct load {
 	void (*run)(const struct load_options *options);
 };
 
-extern const struct load load_tiny, load_pair, load_burst, load_large;     /* load_simple.c */
+extern const struct load load_tiny, load_pair, load_burst, load_buffers;   /* load_simple.c */
+extern const struct load load_large;                                       /* the same */
 extern const struct load load_handoff, load_drain;                         /* load_handoff.c */
 extern const struct load load_idle, load_idle_foreign, load_free_only;     /* load_idle.c */
 extern const struct load load_server, load_dying, load_mixed, load_replay,

@@ -1,5 +1,5 @@
 /*
- * load_simple.c - the simple workloads: tiny, pair, burst, large.
+ * load_simple.c - the simple workloads: tiny, pair, burst, buffers, large.
  */
 #include "load.h"
 
@@ -98,6 +98,44 @@ static void run_burst(const struct load_options *options)
 
 const struct load load_burst = {
 	"burst", "20000 blocks of 16 to 255 bytes, then all freed; bursts", 1, 150, run_burst,
+};
+
+#define BUFFERS 16u
+
+/* Only the first page is touched, so that what counts is the allocator. */
+static void *do_buffers(void *opaque)
+{
+	const struct load_options *options = opaque;
+	uint64_t *blocks[BUFFERS] = { NULL };
+	uint64_t state = options->seed;
+
+	for (uint64_t i = 0; i < options->count; i++) {
+		uint32_t k = load_below(&state, BUFFERS);
+		if (blocks[k] != NULL)
+			load_give(blocks[k], *blocks[k]);
+		size_t size = load_size(&state, 14, 17);
+		blocks[k] = malloc(size);
+		if (blocks[k] == NULL)
+			load_fail("no memory");
+		*blocks[k] = size;
+	}
+	for (uint32_t k = 0; k < BUFFERS; k++)
+		if (blocks[k] != NULL)
+			load_give(blocks[k], *blocks[k]);
+	return NULL;
+}
+
+static void run_buffers(const struct load_options *options)
+{
+	struct load_options each = *options;
+
+	load_threads(options->threads, do_buffers, &each, 0);
+	load_settle(options);
+}
+
+const struct load load_buffers = {
+	"buffers",   "16 live blocks of 16 to 128 KiB a thread; blocks a thread", 2, 1000000,
+	run_buffers,
 };
 
 #define LARGE 20u

@@ -4,7 +4,7 @@ set(load $<TARGET_FILE:pfs-malloc-load>)
 set(traces ${PROJECT_SOURCE_DIR}/results/traces)
 foreach(one "tiny;--count=10" "pair;--threads=2;--count=5000" "handoff;--count=5000"
     "drain;--threads=3;--count=3000" "server;--count=20000;--trace=${traces}/redis.pfstrace"
-    "burst;--count=3" "idle;--threads=3;--count=300000;--idle-ms=20"
+    "burst;--count=3" "buffers;--count=1000" "idle;--threads=3;--count=300000;--idle-ms=20"
     "idle-foreign;--threads=3;--count=300000" "free-only;--threads=9;--count=30000;--idle-ms=20"
     "dying;--count=40" "large;--count=10" "mixed;--count=20000" "tails;--count=16"
     "replay;--count=2;--trace=${traces}/mariadb.pfstrace"

@@ -190,3 +190,21 @@ CORNER(usable_kept_by_realloc)
 		free(block);
 	}
 }
+
+/* Zeroes cost no memory where the block before had none. A quarter of it was filled, and every byte
+ * is zero. */
+CORNER(calloc_sparse)
+{
+	const size_t mib = (size_t)1 << 20, size = 64 * mib + 5000;
+	size_t before = corner_resident_bytes(); /* whatever it allocates */
+	unsigned char *block = malloc(size);
+	for (size_t at = 0; at < size; at += mib)
+		memset(block + at, 0xee, at % (4 * mib) == 0 ? mib / 4 * 3 : 100);
+	free(block);
+	before = corner_resident_bytes();
+	block = calloc(1, size);
+	size_t after = corner_resident_bytes();
+	CORNER_CHECK(after < before + 8 * mib, "calloc made %zu bytes resident", after - before);
+	corner_check_zero(block, size, "sparse");
+	free(block);
+}

