@@ -23,6 +23,7 @@ struct pfs_arena {
 	_Atomic(uint32_t) threads;    /* threads bound to it now */
 	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	_Atomic(uint32_t) is_secondary; /* arena.<i>.dss as it was set: secondary, or disabled */
+	_Atomic(uint32_t) stock_turn;   /* the class whose stock shrinks next */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
 };

@@ -64,7 +64,7 @@ static bool reserve_part(size_t part)
 	/* [A3] acq_rel, pairs with [A4]: without it a thread of another arena could find the leaf
 	 * before its zeroes, which would then overwrite that thread's entries. */
 	if (!pfs_cas_acq_rel(&pfs_map_root[part], &seen, leaf))
-		pfs_system_unmap(leaf, sizeof(*leaf));
+		(void)pfs_system_unmap(leaf, sizeof(*leaf));
 	return true;
 }
 

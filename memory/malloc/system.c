@@ -20,11 +20,12 @@ void *pfs_system_map(size_t size_bytes)
 	return map(size_bytes, 0);
 }
 
-void pfs_system_unmap(void *pages, size_t size_bytes)
+bool pfs_system_unmap(void *pages, size_t size_bytes)
 {
 	int errno_before = errno;
-	(void)munmap(pages, size_bytes);
+	bool done = munmap(pages, size_bytes) == 0;
 	errno = errno_before;
+	return done;
 }
 
 static bool advise(void *pages, size_t size_bytes, int advice)

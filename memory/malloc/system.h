@@ -16,8 +16,8 @@ void *pfs_system_map(size_t size_bytes);
  * where the system allows that. */
 void *pfs_system_reserve(size_t size_bytes);
 
-/* Unmap memory, including its address space. */
-void pfs_system_unmap(void *pages, size_t size_bytes);
+/* Unmap memory, including its address space. False: refused. */
+bool pfs_system_unmap(void *pages, size_t size_bytes);
 
 /* Return the pages' memory and keep their addresses: they read as zeroes from now on. False:
  * refused. */
