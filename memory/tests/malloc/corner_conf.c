@@ -49,6 +49,24 @@ static void *nothing_in_thread(void *unused)
 	return unused;
 }
 
+static void *allocate_and_stay(void *started)
+{
+	nothing();
+	(void)pthread_barrier_wait(started);
+	for (;;)
+		(void)pause();
+	return NULL;
+}
+
+/* From now on the process has a second thread that has allocated. */
+static void stay_two(void)
+{
+	static pthread_barrier_t started;
+	(void)pthread_barrier_init(&started, NULL, 2);
+	corner_start(1, allocate_and_stay, &started);
+	(void)pthread_barrier_wait(&started);
+}
+
 PROBE(threads_and_child)
 {
 	corner_threads(4, nothing_in_thread, NULL);
@@ -115,7 +133,7 @@ static void wait_ms(unsigned ms)
 
 PROBE(dirty_stays)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
 	fill_and_free();
 	wait_ms(700);
 	CORNER_CHECK(dirty() >= LARGE_PAGES, "%zu pages are left", dirty());
@@ -136,7 +154,7 @@ PROBE(dirty_becomes_muzzy)
 
 PROBE(dirty_goes_in_time)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
 	fill_and_free();
 	CORNER_CHECK(dirty() >= LARGE_PAGES / 2, "%zu pages are left at once", dirty());
 	for (unsigned i = 0; i < 50 && dirty() != 0; i++)
@@ -164,7 +182,8 @@ static bool has_ticker(void)
 
 PROBE(no_ticker)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
+	fill_and_free();
 	wait_ms(50);
 	CORNER_CHECK(!has_ticker(), "there is a thread that ticks");
 }
@@ -172,7 +191,9 @@ PROBE(no_ticker)
 PROBE(ticker)
 {
 	CORNER_CHECK(!has_ticker(), "one thread, and there is another that ticks");
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
+	CORNER_CHECK(!has_ticker(), "there is nothing to do, and a thread that ticks");
+	fill_and_free();
 	for (unsigned i = 0; i < 30 && !has_ticker(); i++)
 		wait_ms(100);
 	CORNER_CHECK(has_ticker(), "there is no thread that ticks");

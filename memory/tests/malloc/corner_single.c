@@ -1,14 +1,18 @@
 /*
  * corner_single.c - programs with one thread: unshare and setns fail in a process with a second
- * thread, so malloc must not start one before the program does.
+ * thread, so malloc must not start one before the program does. And those whose other threads have
+ * ended, or do nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,18 +20,23 @@
 
 #define BLOCKS 5000
 
+static void work_once(void)
+{
+	static _Thread_local void *blocks[BLOCKS];
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		size_t size = 1 + i * 7919u % (i % 50 == 0 ? 300000 : 6000);
+		blocks[i] = malloc(size);
+		memset(blocks[i], 1, size);
+	}
+	for (unsigned i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+}
+
 /* Allocate and free much for a while, so that whatever starts late has started. */
 static void work(void)
 {
-	static void *blocks[BLOCKS];
 	for (int round = 0; round < 10; round++) {
-		for (unsigned i = 0; i < BLOCKS; i++) {
-			size_t size = 1 + i * 7919u % (i % 50 == 0 ? 300000 : 6000);
-			blocks[i] = malloc(size);
-			memset(blocks[i], 1, size);
-		}
-		for (unsigned i = 0; i < BLOCKS; i++)
-			free(blocks[i]);
+		work_once();
 		(void)usleep(150000);
 	}
 }
@@ -112,4 +121,96 @@ CORNER(unshare_after_fork)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		_exit(77);
 	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
+}
+
+/* ---- after other threads: the allocator's own must not be noticed ---- */
+
+static void *work_in_thread(void *unused)
+{
+	work_once();
+	return unused;
+}
+
+/* The last thread is joined, so the process has one thread again. A thread that was joined may
+ * still be in the list for a moment. */
+static void must_be_alone(const char *when)
+{
+	for (unsigned i = 0; i < 50 && corner_task_count() != 1; i++)
+		(void)usleep(2000);
+	CORNER_CHECK(corner_task_count() == 1, "%s: %u threads", when, corner_task_count());
+}
+
+CORNER(unshare_after_join)
+{
+	for (unsigned round = 0; round < 3; round++) {
+		corner_threads(2, work_in_thread, NULL);
+		must_be_alone("after a join");
+		work_once();
+		must_be_alone("after a join, and more work");
+	}
+	if (unshare(CLONE_NEWUSER) == 0)
+		return;
+	CORNER_CHECK(errno != EINVAL, "unshare: EINVAL");
+	corner_skip("unshare: %s", strerror(errno));
+}
+
+static void tick_often(void)
+{
+	if (getenv("PFS_MALLOC_CONF") == NULL)
+		corner_again("PFS_MALLOC_CONF", "tick_ms:20");
+}
+
+static void *work_and_vanish(void *unused)
+{
+	work_once();
+	(void)syscall(SYS_exit, 0);
+	return unused;
+}
+
+static void vanish(void *unused)
+{
+	corner_start(3, work_and_vanish, NULL);
+	work_once();
+	(void)usleep(100000);
+	(void)syscall(SYS_exit, 0);
+	(void)unused;
+}
+
+/* Threads that leave by the system call run no destructors, but the process ends with the last. */
+CORNER(threads_vanish)
+{
+	tick_often();
+	corner_child(vanish, NULL, 5);
+}
+
+static void *work_and_stay(void *unused)
+{
+	work_once();
+	for (;;)
+		(void)pause();
+	return unused;
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+/* A process that does nothing is not woken up. It comes to rest after some ticks. */
+CORNER(idle_is_idle)
+{
+	tick_often();
+	corner_start(1, work_and_stay, NULL);
+	work_once();
+	long least = LONG_MAX;
+	for (unsigned i = 0; i < 15 && least > 2; i++) {
+		long before = switches();
+		(void)usleep(200000);
+		long now = switches() - before;
+		least = now < least ? now : least;
+	}
+	CORNER_CHECK(least <= 2, "at least %ld wake-ups in 10 ticks of an idle process", least);
+	CORNER_CHECK(corner_task_count() == 2, "%u threads", corner_task_count());
 }
