@@ -28,11 +28,10 @@ void pfs_tick_unlock(void)
 /* ---- which pages go ---- */
 
 /* The decay of one kind of an arena's extents, if it goes by time. */
-struct curve {
+struct pfs_curve {
 	struct pfs_decay decay;
 	size_t pages_before;
 };
-static struct curve *curves[PFS_ARENAS_MAX][2] PFS_SELDOM; /* ticking */
 
 static uint32_t passes_of(int64_t decay_ms)
 {
@@ -42,10 +41,11 @@ static uint32_t passes_of(int64_t decay_ms)
 }
 
 /* NULL: no memory; nothing decays this time. */
-static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_t passes)
+static struct pfs_curve *curve_of(struct pfs_arena *arena, enum pfs_extent_kind kind,
+				  uint32_t passes)
 {
 	static struct pfs_base_pool pool;
-	struct curve *curve = curves[arena][kind];
+	struct pfs_curve *curve = arena->curves[kind];
 	if (curve != NULL && curve->decay.passes == passes)
 		return curve;
 	/* Large enough for any time that mallctl may set later. */
@@ -60,17 +60,17 @@ static struct curve *curve_of(uint32_t arena, enum pfs_extent_kind kind, uint32_
 	curve->decay.cohorts = curve->decay.weights + passes;
 	for (uint32_t age = 0; age < passes; age++)
 		curve->decay.weights[age] = pfs_decay_weight(passes, age);
-	curves[arena][kind] = curve;
+	arena->curves[kind] = curve;
 	return curve;
 }
 
 /* How many pages of a kind may stay after this tick, with a decay time. */
-static size_t pages_by_curve(uint32_t arena, enum pfs_extent_kind kind, int64_t decay_ms,
+static size_t pages_by_curve(struct pfs_arena *arena, enum pfs_extent_kind kind, int64_t decay_ms,
 			     size_t pages)
 {
 	if (decay_ms < 0)
 		return pages;
-	struct curve *curve = decay_ms == 0 ? NULL : curve_of(arena, kind, passes_of(decay_ms));
+	struct pfs_curve *curve = decay_ms == 0 ? NULL : curve_of(arena, kind, passes_of(decay_ms));
 	if (curve == NULL)
 		return decay_ms == 0 ? 0 : pages;
 	pfs_decay_turn(&curve->decay);
@@ -107,16 +107,14 @@ static struct turn {
 	size_t gone;
 } turn;
 static _Atomic(uint32_t) is_on;
-static size_t low[PFS_ARENAS_MAX] PFS_SELDOM;    /* pages not needed since the last tick */
-static size_t before[PFS_ARENAS_MAX] PFS_SELDOM; /* dirty pages when this one began */
 
 static void begin(void)
 {
 	struct pfs_arena *arena = NULL;
 	memset(&turn, 0, sizeof(turn));
 	while ((arena = pfs_arena_next(arena)) != NULL) {
-		low[arena->number] = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
-		before[arena->number] = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
+		arena->dirty_low = pfs_extents_low(&arena->extents, PFS_EXTENT_DIRTY);
+		arena->dirty_before = pages_now(&arena->extents, PFS_EXTENT_DIRTY);
 	}
 	turn.phase = RINGS;
 	turn.is_first = true;
@@ -131,16 +129,15 @@ static enum pfs_extent_kind kind_of_phase(void)
 /* How many of the pages may stay. */
 static size_t plan(struct pfs_arena *arena, enum pfs_extent_kind kind, size_t pages)
 {
-	uint32_t at = arena->number;
 	int64_t decay_ms = pfs_arena_decay_ms(arena, kind);
 	if (decay_ms != PFS_DECAY_LOW_WATER || kind != PFS_EXTENT_DIRTY) {
-		size_t left = pages_by_curve(at, kind, decay_ms, pages);
+		size_t left = pages_by_curve(arena, kind, decay_ms, pages);
 		turn.is_busy |= decay_ms > 0 && left != 0;
 		return left;
 	}
-	turn.is_busy |= low[at] < before[at];
+	turn.is_busy |= arena->dirty_low < arena->dirty_before;
 	/* What the tick itself freed was unused for just as long. */
-	size_t surplus = low[at] + (pages > before[at] ? pages - before[at] : 0);
+	size_t surplus = arena->dirty_low + (pages > arena->dirty_before ? pages - arena->dirty_before : 0);
 	return pages > surplus ? pages - surplus : 0;
 }
 
@@ -262,8 +259,8 @@ void pfs_round_child(void)
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)
 		for (uint32_t kind = 0; kind < 2; kind++)
-			if (curves[arena->number][kind] != NULL)
-				curves[arena->number][kind]->decay.passes = 0;
+			if (arena->curves[kind] != NULL)
+				arena->curves[kind]->decay.passes = 0;
 }
 
 /* ---- all of it, now ---- */

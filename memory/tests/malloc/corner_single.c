@@ -131,13 +131,18 @@ static void *work_in_thread(void *unused)
 	return unused;
 }
 
-/* The last thread is joined, so the process has one thread again. A thread that was joined may
- * still be in the list for a moment. */
+/* The last other thread was joined, so the process may do what needs a single thread. One that was
+ * joined may still count for a moment. CLONE_VM does nothing more. */
 static void must_be_alone(const char *when)
 {
-	for (unsigned i = 0; i < 50 && corner_task_count() != 1; i++)
-		(void)usleep(2000);
-	CORNER_CHECK(corner_task_count() == 1, "%s: %u threads", when, corner_task_count());
+	int error = EINVAL;
+	for (unsigned i = 0; i < 50 && error == EINVAL; i++) {
+		error = unshare(CLONE_VM) == 0 ? 0 : errno;
+		if (error == EINVAL)
+			(void)usleep(2000);
+	}
+	CORNER_CHECK(error != EINVAL, "%s: unshare: EINVAL, with %u threads", when,
+		     corner_task_count());
 }
 
 CORNER(unshare_after_join)
@@ -148,10 +153,8 @@ CORNER(unshare_after_join)
 		work_once();
 		must_be_alone("after a join, and more work");
 	}
-	if (unshare(CLONE_NEWUSER) == 0)
-		return;
-	CORNER_CHECK(errno != EINVAL, "unshare: EINVAL");
-	corner_skip("unshare: %s", strerror(errno));
+	if (unshare(CLONE_NEWUSER) != 0)
+		corner_skip("unshare: %s", strerror(errno));
 }
 
 static void tick_often(void)
@@ -212,5 +215,4 @@ CORNER(idle_is_idle)
 		least = now < least ? now : least;
 	}
 	CORNER_CHECK(least <= 2, "at least %ld wake-ups in 10 ticks of an idle process", least);
-	CORNER_CHECK(corner_task_count() == 2, "%u threads", corner_task_count());
 }
