@@ -22,8 +22,8 @@ struct pfs_curve;
 
 struct pfs_arena {
 	uint32_t number;
-	_Atomic(uint32_t) threads;    /* threads bound to it now */
-	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
+	_Atomic(uint32_t) threads;      /* threads bound to it now */
+	_Atomic(int64_t) decay_ms[2];   /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	_Atomic(uint32_t) is_secondary; /* arena.<i>.dss as it was set: secondary, or disabled */
 	_Atomic(uint32_t) stock_turn;   /* the class whose stock shrinks next */
 	/* tick_round.c: dirty pages not needed since the last tick, and all when this one began */

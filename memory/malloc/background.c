@@ -55,9 +55,8 @@ static bool create(struct pfs_background *self, pthread_t *thread)
 	sigset_t all, before;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = &pfs_background_create != NULL
-			    ? pfs_background_create(thread, NULL, body, self)
-			    : pthread_create(thread, NULL, body, self);
+	int error = &pfs_background_create != NULL ? pfs_background_create(thread, NULL, body, self)
+						   : pthread_create(thread, NULL, body, self);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error == 0;
 }

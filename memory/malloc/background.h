@@ -23,8 +23,8 @@
 #include "containers/atomic.h"
 
 struct pfs_background {
-	const char *name;   /* of the thread */
-	void (*run)(void);  /* returns soon after must_end, or after leave */
+	const char *name;  /* of the thread */
+	void (*run)(void); /* returns soon after must_end, or after leave */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint32_t state;   /* under lock, like thread and is_woken */
@@ -33,16 +33,17 @@ struct pfs_background {
 	_Atomic(uint32_t) must_end; /* written under lock */
 	_Atomic(uint32_t) is_there; /* a hint: a start would do nothing */
 };
-#define PFS_BACKGROUND(thread_name, body)                                             \
-	{                                                                             \
+#define PFS_BACKGROUND(thread_name, body)                                                \
+	{                                                                                \
 		.name = (thread_name), .run = (body), .lock = PTHREAD_MUTEX_INITIALIZER, \
-		.changed = PTHREAD_COND_INITIALIZER                                   \
+		.changed = PTHREAD_COND_INITIALIZER                                      \
 	}
 
 /* In a library that interposes pthread_create: the C library's, which takes no lock of the program.
  * Weak: elsewhere there is none, and pthread_create is called. */
-int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-			  void *context) __attribute__((weak, visibility("hidden")));
+int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
+	__attribute__((weak, visibility("hidden")));
 
 /* Start the thread, unless it is there. False: it was refused. Keeps errno. */
 bool pfs_background_start(struct pfs_background *self);

@@ -32,8 +32,8 @@ PUBLIC int __register_atfork(handler *prepare, handler *parent, handler *child, 
 	return next != NULL ? next(prepare, parent, child, library) : ENOMEM;
 }
 
-int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-			  void *context)
+int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
 {
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	static _Atomic(void *) known;

@@ -10,8 +10,8 @@
 
 #define GROW_LEAST_BYTES ((size_t)1 << 20)
 #define GROW_MOST_BYTES ((size_t)64 << 20)
-#define GROW_SHARE 8u                   /* an arena grows by this fraction of its size */
-#define LOOKS_MOST 8u                   /* extents examined in a list where some are too short */
+#define GROW_SHARE 8u /* an arena grows by this fraction of its size */
+#define LOOKS_MOST 8u /* extents examined in a list where some are too short */
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena)
 {
@@ -212,7 +212,8 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 static struct pfs_extent *behind(struct pfs_extents *self, uintptr_t address, size_t size_bytes)
 {
 	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
-		struct pfs_extent *next = pfs_extents_neighbour(self, address, (enum pfs_extent_kind)kind);
+		struct pfs_extent *next = pfs_extents_neighbour(self, address,
+								(enum pfs_extent_kind)kind);
 		if (next != NULL && next->size_bytes >= size_bytes)
 			return next;
 	}

@@ -13,18 +13,18 @@
  * 	[EX3] pages[kind] is the number of pages in the extents of that kind.
  *
  * Everything is under `lock`, which is released while the system is asked to take memory back, a
- * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own, from
- * which a forked child gets it back.
+ * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,
+ * from which a forked child gets it back.
  *
  * What purges cost a caller
  * 	A take of n pages of new memory while more pages are dirty than may be (the limit L: a share
  * 	of the active ones, at least 1 MiB) owes n pages: owed_pages. The call pays them at its end,
  * 	without a lock, oldest dirty pages first, until L is left. A call pays at most
  * 	PFS_EXTENTS_PAY_PAGES; the rest stays owed, and the next calls pay it.
- * 	Bound: active + dirty pages change by takes of new memory (+n) and by purges only; a take from
- * 	dirty pages and a free move pages between the two. If the n pages are paid, and L was not
- * 	reached, the sum is as before; otherwise dirty <= L. So each new maximum of active + dirty is
- * 	at most active + L + owed, and the sum never exceeds (1 + share) x the most that was active
+ * 	Bound: active + dirty pages change by takes of new memory (+n) and by purges only; a take
+ * from dirty pages and a free move pages between the two. If the n pages are paid, and L was not
+ * 	reached, the sum is as before; otherwise dirty <= L. So each new maximum of active + dirty
+ * is at most active + L + owed, and the sum never exceeds (1 + share) x the most that was active
  * 	+ 1 MiB + owed_pages.
  * Progress   blocking.
  * Source:    extents, their three states and coalescing as in jemalloc 5.2.1 (extent.c); the purge

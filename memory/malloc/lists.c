@@ -106,7 +106,7 @@ void pfs_extents_descriptor_free(struct pfs_extents *self, struct pfs_extent *ex
 
 /* The arena's free extent of a kind that contains an address; NULL: none. */
 struct pfs_extent *pfs_extents_neighbour(struct pfs_extents *self, uintptr_t address,
-				    enum pfs_extent_kind kind)
+					 enum pfs_extent_kind kind)
 {
 	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none(address));
 	bool is_own = extent != NULL && pfs_extent_arena(extent) == self->arena;
@@ -123,10 +123,12 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 }
 
 /* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
-void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent, enum pfs_extent_kind kind)
+void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
+			enum pfs_extent_kind kind)
 {
 	struct pfs_extent *left = pfs_extents_neighbour(self, extent->base - 1, kind);
-	struct pfs_extent *right = pfs_extents_neighbour(self, extent->base + extent->size_bytes, kind);
+	struct pfs_extent *right = pfs_extents_neighbour(self, extent->base + extent->size_bytes,
+							 kind);
 	if (left != NULL) {
 		pfs_extents_delist(self, left);
 		pfs_extents_join(self, left, extent);
@@ -142,7 +144,7 @@ void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent, enu
 
 /* Cut a HELD extent at size_bytes. Returns the rest, HELD; NULL: no memory for its descriptor. */
 struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent *extent,
-				size_t size_bytes)
+				     size_t size_bytes)
 {
 	struct pfs_extent *rest = pfs_extents_descriptor(self);
 	if (rest == NULL)

@@ -62,7 +62,8 @@ static struct pfs_extent *cut_piece(struct pfs_extents *self, struct pfs_extents
 			return piece;
 		}
 	}
-	pfs_extents_delist(self, extent); /* no memory for a descriptor: all of it, in several system calls */
+	pfs_extents_delist(
+		self, extent); /* no memory for a descriptor: all of it, in several system calls */
 	return extent;
 }
 
@@ -212,17 +213,19 @@ static void unmap_end(struct pfs_extents *self, struct pfs_extent *extent, bool 
 
 size_t pfs_extents_unmap(struct pfs_extents *self)
 {
-	size_t gone = 0;
-	bool done = true;
-	struct pfs_extent *extent = NULL;
+	size_t gone = 0, tried = 0;
 	pfs_mutex_lock(&self->lock);
-	while (done && (extent = unmap_begin(self)) != NULL) {
+	/* Bounded by what exists now, of which some may be refused and come back. */
+	size_t all = self->kinds[PFS_EXTENT_RETAINED].pages * PFS_OS_PAGE;
+	struct pfs_extent *extent = NULL;
+	while (tried < all && (extent = unmap_begin(self)) != NULL) {
 		size_t bytes = extent->size_bytes;
 		pfs_mutex_unlock(&self->lock);
-		done = pfs_system_unmap((void *)extent->base, bytes); /* NOLINT */
+		bool done = pfs_system_unmap((void *)extent->base, bytes); /* NOLINT */
 		pfs_mutex_lock(&self->lock);
 		unmap_end(self, extent, done);
 		gone += done ? bytes : 0;
+		tried += bytes;
 	}
 	pfs_extents_note_low(self);
 	pfs_mutex_unlock(&self->lock);

@@ -4,8 +4,8 @@
  * need a locked instruction for each block, if blocks were freed in random order.
  *
  * Blocks in a stock can serve only their class, and keep their slabs alive. So a stock is bounded;
- * what was not needed since the last tick goes to the words; and for each slab of new memory some of
- * it goes, of the classes in turn, while the stocks hold more than a 64th of what is in use.
+ * what was not needed since the last tick goes to the words; and for each slab of new memory some
+ * of it goes, of the classes in turn, while the stocks hold more than a 64th of what is in use.
  *
  * Whether the pointers are blocks in use is checked only when they go to the words.
  */

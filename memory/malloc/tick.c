@@ -18,9 +18,9 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define RETRY_NS (10 * NS_PER_SECOND)
-#define PAY_LEAST_PAGES 64u    /* owed; fewer are not worth a system call */
-#define WAKE_PAGES (16u << 8)  /* 16 MiB dirty beyond the limit: more than callers pay soon */
-#define WORK_LEAST 32u         /* slow calls, and 64 KiB of large blocks each, before a start */
+#define PAY_LEAST_PAGES 64u   /* owed; fewer are not worth a system call */
+#define WAKE_PAGES (16u << 8) /* 16 MiB dirty beyond the limit: more than callers pay soon */
+#define WORK_LEAST 32u        /* slow calls, and 64 KiB of large blocks each, before a start */
 #define WORK_MOST 4096u
 
 enum { WANTED_BY_CONF, WANTED, UNWANTED };
@@ -132,8 +132,9 @@ void pfs_tick_end(void)
 	least = (least < WORK_LEAST ? WORK_LEAST : least) * 2;
 	if (pfs_load_relaxed(&ticks) != 0) /* relaxed: a guess */
 		least = WORK_LEAST;
-	pfs_store_relaxed(&work_least, least < WORK_MOST ? least : WORK_MOST); /* relaxed: as above */
-	pfs_store_relaxed(&work, 0);                                           /* relaxed: as above */
+	pfs_store_relaxed(&work_least,
+			  least < WORK_MOST ? least : WORK_MOST); /* relaxed: as above */
+	pfs_store_relaxed(&work, 0);                              /* relaxed: as above */
 }
 
 static void start(void)

@@ -96,9 +96,9 @@ enum phase { OVER, RINGS, BINS, DIRTY, MUZZY };
 /* ticking, like all below, except is_on */
 static struct turn {
 	enum phase phase;
-	bool is_first;    /* of the steps over rings */
-	bool is_purging;  /* a thread purges, without the lock */
-	bool is_busy;     /* there will be something for the next tick */
+	bool is_first;   /* of the steps over rings */
+	bool is_purging; /* a thread purges, without the lock */
+	bool is_busy;    /* there will be something for the next tick */
 	struct pfs_arena *arena;
 	uint32_t class;
 	size_t pages;      /* of the kind, when its purge began */
@@ -137,7 +137,8 @@ static size_t plan(struct pfs_arena *arena, enum pfs_extent_kind kind, size_t pa
 	}
 	turn.is_busy |= arena->dirty_low < arena->dirty_before;
 	/* What the tick itself freed was unused for just as long. */
-	size_t surplus = arena->dirty_low + (pages > arena->dirty_before ? pages - arena->dirty_before : 0);
+	size_t surplus = arena->dirty_low +
+			 (pages > arena->dirty_before ? pages - arena->dirty_before : 0);
 	return pages > surplus ? pages - surplus : 0;
 }
 

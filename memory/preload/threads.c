@@ -13,8 +13,8 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-			  void *context)
+int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
 {
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	static _Atomic(void *) known;

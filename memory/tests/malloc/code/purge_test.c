@@ -4,7 +4,6 @@
  * of what was being purged. Everything is counted at the calls of pfs_system_purge and
  * pfs_system_unmap, in which this test also forks and refuses.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,10 @@
 #include <pfslab/malloc.h>
 
 #include "memory/malloc/arena.h"
+#include "memory/malloc/conf.h"
 #include "memory/malloc/locks.h"
 #include "memory/malloc/rings.h"
+#include "memory/malloc/start.h"
 #include "memory/malloc/tick.h"
 
 #define BLOCKS 2000u
@@ -31,13 +32,13 @@ static struct {
 	uint32_t forked;
 } purged;
 
-#define CHECK(condition, ...)                                \
-	do {                                                 \
-		if (!(condition)) {                          \
-			(void)fprintf(stderr, __VA_ARGS__);  \
-			(void)fprintf(stderr, "\n");         \
-			_exit(1);                            \
-		}                                            \
+#define CHECK(condition, ...)                               \
+	do {                                                \
+		if (!(condition)) {                         \
+			(void)fprintf(stderr, __VA_ARGS__); \
+			(void)fprintf(stderr, "\n");        \
+			_exit(1);                           \
+		}                                           \
 	} while (0)
 
 bool __real_pfs_system_purge(void *pages, size_t size_bytes);
@@ -225,7 +226,10 @@ static void test_refused(void)
 	purged.refuses = false;
 	(void)pfs_malloc_trim_all();
 	purged.refuses = true;
+	size_t mapped_bytes = extents()->mapped_bytes;
 	CHECK(pfs_extents_unmap(extents()) == 0, "unmapped, but it was refused");
+	CHECK(extents()->mapped_bytes == mapped_bytes, "an unmap was refused, and %zu bytes lost",
+	      mapped_bytes - extents()->mapped_bytes);
 	check_pages("after an unmap was refused");
 	purged.refuses = false;
 	CHECK(pfs_extents_unmap(extents()) != 0, "nothing was unmapped");
@@ -234,6 +238,9 @@ static void test_refused(void)
 
 int main(void)
 {
+	pfs_start();
+	pfs_conf.tick_ms = 1;
+	pfs_conf.background_thread = false;
 	test_malloc();
 	test_tick();
 	test_all();
