@@ -32,7 +32,8 @@ static _Atomic(uint32_t) wanted;  /* what mallctl said of the thread */
 static _Atomic(uint64_t) last_ns; /* of ticks without the thread */
 /* when the last attempt to start the thread failed; 0: it did not */
 static _Atomic(uint64_t) refused_ns;
-static _Atomic(uint32_t) is_asked; /* the thread was woken to purge */
+static _Atomic(uint32_t) is_asked;   /* the thread was woken to purge */
+static _Atomic(uint32_t) is_resting; /* the thread has left an idle process */
 /* Work since the thread was last there, and how much is worth a start. */
 static _Atomic(uint32_t) work;
 static _Atomic(uint32_t) work_least;
@@ -117,6 +118,7 @@ static void run(void)
 		due_ns = pfs_now_ns(CLOCK_MONOTONIC) + pfs_conf.tick_ms * NS_PER_MS;
 	}
 	pfs_store_relaxed(&work_least, 0); /* relaxed: a guess */
+	pfs_store_relaxed(&is_resting, 1); /* relaxed: a hint */
 	pfs_background_leave(&ticker);
 }
 
@@ -126,6 +128,7 @@ void pfs_tick_end(void)
 {
 	bool was_there = pfs_background_is_there(&ticker);
 	pfs_background_end(&ticker);
+	pfs_store_relaxed(&is_resting, 0); /* relaxed: a hint */
 	if (!was_there)
 		return;
 	uint32_t least = pfs_load_relaxed(&work_least); /* relaxed: a guess */
@@ -143,8 +146,9 @@ static void start(void)
 	if (!pfs_tick_has_thread() || pfs_conf.tick_ms == 0 ||
 	    (refused != 0 && pfs_system_now() - refused < RETRY_NS))
 		return;
-	pfs_store_relaxed(&work, 0);  /* relaxed: a guess */
-	pfs_store_relaxed(&ticks, 0); /* relaxed: a guess */
+	pfs_store_relaxed(&work, 0);       /* relaxed: a guess */
+	pfs_store_relaxed(&ticks, 0);      /* relaxed: a guess */
+	pfs_store_relaxed(&is_resting, 0); /* relaxed: a hint */
 	bool done = pfs_background_start(&ticker);
 	pfs_store_relaxed(&refused_ns, done ? 0 : pfs_system_now()); /* relaxed: a clock */
 }
@@ -200,10 +204,21 @@ static PFS_COLD void pay(struct pfs_extents *extents)
 		pfs_background_wake(&ticker);
 }
 
+/* The thread has left, and only a malloc can start it. If none comes, what is freed must not stay:
+ * the caller purges some of it, so that at most the limit stays dirty. */
+static PFS_COLD void purge_while_resting(void)
+{
+	struct pfs_arena *arena = pfs_cache_own->arena;
+	if (arena != NULL)
+		(void)pfs_extents_purge_surplus(&arena->extents);
+}
+
 void pfs_tick_after_free(uint32_t *slow_calls)
 {
 	if (pfs_background_is_there(&ticker) || pfs_conf.tick_ms == 0)
 		return;
+	if (pfs_load_relaxed(&is_resting) != 0) /* relaxed: a hint */
+		purge_while_resting();
 	if (++*slow_calls % LOOK_EVERY == 0 || pfs_round_is_on())
 		pfs_tick_if_time();
 }
@@ -225,5 +240,6 @@ void pfs_tick_child(void)
 	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
 	pfs_store_relaxed(&refused_ns, 0); /* relaxed: one thread */
 	pfs_store_relaxed(&is_asked, 0);   /* relaxed: one thread */
+	pfs_store_relaxed(&is_resting, 0); /* relaxed: one thread */
 	pfs_store_relaxed(&work, 0);       /* relaxed: one thread */
 }

@@ -19,6 +19,7 @@
 #include "corner.h"
 
 #define BLOCKS 5000
+#define FREED_LATE 3000 /* 60 MB */
 
 static void work_once(void)
 {
@@ -201,12 +202,8 @@ static long switches(void)
 	return usage.ru_nvcsw;
 }
 
-/* A process that does nothing is not woken up. It comes to rest after some ticks. */
-CORNER(idle_is_idle)
+static void come_to_rest(void)
 {
-	tick_often();
-	corner_start(1, work_and_stay, NULL);
-	work_once();
 	long least = LONG_MAX;
 	for (unsigned i = 0; i < 15 && least > 2; i++) {
 		long before = switches();
@@ -215,4 +212,33 @@ CORNER(idle_is_idle)
 		least = now < least ? now : least;
 	}
 	CORNER_CHECK(least <= 2, "at least %ld wake-ups in 10 ticks of an idle process", least);
+}
+
+/* A process that does nothing is not woken up. It comes to rest after some ticks. */
+CORNER(idle_is_idle)
+{
+	tick_often();
+	corner_start(1, work_and_stay, NULL);
+	work_once();
+	come_to_rest();
+}
+
+/* What a process at rest frees goes, even if it allocates nothing more. */
+CORNER(idle_frees)
+{
+	static void *blocks[FREED_LATE];
+	tick_often();
+	corner_start(1, work_and_stay, NULL);
+	for (unsigned i = 0; i < FREED_LATE; i++)
+		blocks[i] = memset(malloc(20000), 1, 20000);
+	come_to_rest();
+	size_t before = corner_resident_bytes();
+	for (unsigned i = 0; i < FREED_LATE; i++)
+		free(blocks[i]);
+	size_t after = corner_resident_bytes();
+	for (unsigned i = 0; i < 20 && after > before / 2; i++) {
+		(void)usleep(50000);
+		after = corner_resident_bytes();
+	}
+	CORNER_CHECK(after <= before / 2, "%zu MiB of %zu stay", after >> 20, before >> 20);
 }
