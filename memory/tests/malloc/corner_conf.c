@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <semaphore.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,20 +48,20 @@ static void *nothing_in_thread(void *unused)
 	return nothing(), unused;
 }
 
-static void *allocate_and_stay(void *started)
+static void *allocate_and_stay(void *has_started)
 {
 	nothing();
-	(void)sem_post(started);
-	(void)sleep(60);
-	return NULL;
+	*(volatile bool *)has_started = true;
+	return (void)sleep(60), NULL;
 }
 
 /* From now on the process has a second thread that has allocated. */
 static void stay_two(void)
 {
-	static sem_t started;
-	corner_start(1, allocate_and_stay, &started);
-	(void)sem_wait(&started);
+	static volatile bool has_started;
+	corner_start(1, allocate_and_stay, (void *)&has_started);
+	while (!has_started)
+		(void)usleep(1000);
 }
 
 PROBE(threads_and_child)
