@@ -239,9 +239,10 @@ static void test_refused(void)
 int main(void)
 {
 	pfs_start();
-	pfs_conf.tick_ms = 1;
 	pfs_conf.background_thread = false;
+	pfs_conf.tick_ms = 0;
 	test_malloc();
+	pfs_conf.tick_ms = 1;
 	test_tick();
 	test_all();
 	test_refused();
