@@ -18,14 +18,20 @@
 #define PFS_ARENAS_MAX 1024u
 #define PFS_DECAY_BY_CONF INT64_MIN /* the option's value applies */
 
+struct pfs_curve;
+
 struct pfs_arena {
 	uint32_t number;
-	_Atomic(uint32_t) threads;    /* threads bound to it now */
-	_Atomic(int64_t) decay_ms[2]; /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
+	_Atomic(uint32_t) threads;      /* threads bound to it now */
+	_Atomic(int64_t) decay_ms[2];   /* of dirty and of muzzy extents; or PFS_DECAY_BY_CONF */
 	_Atomic(uint32_t) is_secondary; /* arena.<i>.dss as it was set: secondary, or disabled */
-	uint32_t cache_count;     /* under the registry, like caches */
-	struct pfs_cache *caches; /* one of the ring of its caches; NULL: none */
-	struct pfs_cache *rack_next; /* under the registry: whose rack is looked at next */
+	_Atomic(uint32_t) stock_turn;   /* the class whose stock shrinks next */
+	uint32_t cache_count;           /* under the registry, like caches */
+	struct pfs_cache *caches;       /* one of the ring of its caches; NULL: none */
+	struct pfs_cache *rack_next;    /* under the registry: whose rack is looked at next */
+	/* tick_round.c: dirty pages not needed since the last tick, and all when this one began */
+	size_t dirty_low, dirty_before;
+	struct pfs_curve *curves[2]; /* likewise: of dirty and of muzzy extents, or NULL */
 	struct pfs_extents extents;
 	struct pfs_bin bins[PFS_SMALL_COUNT];
 };

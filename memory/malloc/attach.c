@@ -21,15 +21,12 @@ static struct pfs_cache *attach(void)
 	cache->arena = pfs_arena_choose(is_first);
 	pfs_mutex_lock(&pfs_registry.lock);
 	(void)pfs_caches_bury();
-	bool is_alone = !pfs_caches_any();
 	pfs_cache_enlist(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	pfs_cache_own = cache;
 	pfs_start_thread(cache, pfs_cache_end);
 	if (is_first)
 		pfs_start_first();
-	if (!is_alone)
-		pfs_tick_wish();
 	return cache;
 }
 
@@ -69,10 +66,7 @@ void pfs_cache_end(void *ended)
 	pfs_cache_flush();
 	pfs_cache_own = &pfs_cache_ended; /* from here on no call uses rings: each one tells */
 	pfs_cache_retire(ended);
-	pfs_mutex_lock(&pfs_registry.lock);
-	bool is_last = !pfs_caches_any();
-	pfs_mutex_unlock(&pfs_registry.lock);
-	if (is_last)
+	if (pfs_caches_threads() < 2)
 		pfs_tick_end();
 }
 

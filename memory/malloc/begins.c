@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "background.h"
 #include "next.h"
 #include "start.h"
 
@@ -31,7 +32,7 @@ PUBLIC int __register_atfork(handler *prepare, handler *parent, handler *child, 
 	return next != NULL ? next(prepare, parent, child, library) : ENOMEM;
 }
 
-PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*body)(void *), void *context)
 {
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -39,6 +40,12 @@ PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	pfs_start_handlers();
 	call *next = (call *)pfs_next("pthread_create", &known);
 	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
+{
+	return pfs_background_create(thread, attributes, body, context);
 }
 
 PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)

@@ -91,7 +91,7 @@ uint32_t pfs_bin_take(struct pfs_bin *self, void **slots, uint32_t count)
 	return count - left;
 }
 
-void pfs_bin_tick(struct pfs_bin *self, bool all)
+bool pfs_bin_tick(struct pfs_bin *self, bool all)
 {
 	pfs_stock_empty(self, all);
 	pfs_mutex_lock(&self->lock);
@@ -101,9 +101,12 @@ void pfs_bin_tick(struct pfs_bin *self, bool all)
 		self->spare = NULL;
 	}
 	self->spare_is_idle = self->spare != NULL;
+	/* relaxed: under lock */
+	bool is_left = self->spare != NULL || pfs_load_relaxed(&self->stock.count) != 0;
 	pfs_mutex_unlock(&self->lock);
 	if (end != NULL)
 		pfs_slab_end(end);
+	return is_left;
 }
 
 void pfs_bin_count(struct pfs_bin *self, struct pfs_bin_counts *counts)

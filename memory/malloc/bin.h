@@ -72,8 +72,9 @@ void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call);
  * Of two empty slabs the lower one is the spare. */
 void pfs_bin_settle(struct pfs_bin *self, struct pfs_group *group, uint32_t slot);
 
-/* A tick: end the spare slab if it was not used since the last one. all: end it in any case. */
-void pfs_bin_tick(struct pfs_bin *self, bool all);
+/* A tick: move the stock's blocks to the words, and end the spare slab, as far as they were not
+ * used since the last one. all: in any case. True: some are left, for a later tick. */
+bool pfs_bin_tick(struct pfs_bin *self, bool all);
 
 /* What a bin's slabs hold and have done: a consistent snapshot, except for concurrent frees. */
 struct pfs_bin_counts {

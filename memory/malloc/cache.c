@@ -223,7 +223,7 @@ void *pfs_cache_refill(uint32_t class)
 		block = fill_and_pop(ring, back);
 	}
 	pfs_ring_leave(ring);
-	pfs_tick_after_malloc(&cache->slow_calls);
+	pfs_tick_after_malloc(cache->arena, 0, &cache->slow_calls);
 	return block;
 }
 

@@ -255,6 +255,14 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held);
  * blocks went to the words. */
 uint64_t pfs_caches_tick(bool all);
 
+/* A part of it, with a bounded number of caches and blocks: the first, or the next one. False: it
+ * was the last. */
+struct pfs_caches_ticked {
+	uint64_t taken; /* blocks that went to the words */
+	bool is_in_use; /* some ring was used since the last tick */
+};
+bool pfs_caches_tick_some(bool all, bool is_first, struct pfs_caches_ticked *ticked);
+
 /* Move all blocks of the calling thread's rings to the words. */
 void pfs_cache_flush(void);
 
@@ -336,7 +344,7 @@ void pfs_caches_lock(void);
 void pfs_caches_unlock(void);
 void pfs_caches_child(void);
 
-/* Does any thread have a cache of its own? Under the registry's lock. */
-bool pfs_caches_any(void);
+/* How many threads of this process have a cache. */
+uint32_t pfs_caches_threads(void);
 
 #endif

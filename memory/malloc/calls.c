@@ -43,7 +43,7 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	for (uint32_t i = 0; may_be && block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
-	pfs_tick_after_malloc(&pfs_cache_own->slow_calls);
+	pfs_tick_after_malloc(arena, size_bytes, &pfs_cache_own->slow_calls);
 	errno = errno_before;
 	return block != NULL ? block : pfs_no_memory(size_bytes);
 }
@@ -247,8 +247,10 @@ static void *realloc_to(void *block, size_t size_bytes)
 		return block;
 	}
 	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && size_bytes > PFS_SMALL_MAX &&
-	    pfs_large_resize(extent, size_bytes))
+	    pfs_large_resize(extent, size_bytes)) {
+		pfs_tick_after_malloc(pfs_extent_arena(extent), 0, &pfs_cache_own->slow_calls);
 		return block;
+	}
 	int errno_before = errno;
 	void *moved = move_bytes(block, before, size_bytes);
 	if (moved != NULL || size_bytes > before)

@@ -341,7 +341,7 @@ static int background(const struct pfs_ctl *ctl)
 	int error = pfs_ctl_write(ctl, &after, sizeof(after));
 	if (error == 0)
 		error = pfs_ctl_read(ctl, &before, sizeof(before));
-	if (error == 0 && after != before)
+	if (error == 0 && ctl->new_value != NULL)
 		pfs_tick_set_thread(after);
 	return error;
 }

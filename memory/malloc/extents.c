@@ -4,179 +4,20 @@
 
 #include "conf.h"
 #include "containers/compiler.h"
+#include "lists.h"
 #include "map.h"
 #include "system.h"
 
 #define GROW_LEAST_BYTES ((size_t)1 << 20)
 #define GROW_MOST_BYTES ((size_t)64 << 20)
-#define GROW_SHARE 8u                   /* an arena grows by this fraction of its size */
-#define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a system call */
-#define LOOKS_MOST 8u                   /* extents examined in a list where some are too short */
+#define GROW_SHARE 8u /* an arena grows by this fraction of its size */
+#define LOOKS_MOST 8u /* extents examined in a list where some are too short */
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena)
 {
 	memset((void *)self, 0, sizeof(*self));
 	pfs_mutex_init(&self->lock);
 	self->arena = arena;
-}
-
-static size_t pages_of(const struct pfs_extent *extent)
-{
-	return extent->size_bytes / PFS_OS_PAGE;
-}
-
-static struct pfs_extents_kind *kind_of(struct pfs_extents *self, struct pfs_extent *extent)
-{
-	return &self->kinds[pfs_extent_kind(extent)];
-}
-
-static void list_by_length(struct pfs_extents_kind *kind, struct pfs_extent *extent)
-{
-	uint32_t length = pfs_length_floor(pages_of(extent));
-	extent->previous = NULL;
-	extent->next = kind->lengths[length];
-	if (extent->next != NULL)
-		extent->next->previous = extent;
-	kind->lengths[length] = extent;
-	kind->has_length[length / 64] |= UINT64_C(1) << (length % 64);
-}
-
-static void unlist_by_length(struct pfs_extents_kind *kind, struct pfs_extent *extent)
-{
-	uint32_t length = pfs_length_floor(pages_of(extent));
-	if (extent->next != NULL)
-		extent->next->previous = extent->previous;
-	if (extent->previous != NULL)
-		extent->previous->next = extent->next;
-	else
-		kind->lengths[length] = extent->next;
-	if (kind->lengths[length] == NULL)
-		kind->has_length[length / 64] &= ~(UINT64_C(1) << (length % 64));
-}
-
-static void list_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
-{
-	extent->newer = NULL;
-	extent->older = kind->newest;
-	if (kind->newest != NULL)
-		kind->newest->newer = extent;
-	else
-		kind->oldest = extent;
-	kind->newest = extent;
-}
-
-static void unlist_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
-{
-	if (extent->newer != NULL)
-		extent->newer->older = extent->older;
-	else
-		kind->newest = extent->older;
-	if (extent->older != NULL)
-		extent->older->newer = extent->newer;
-	else
-		kind->oldest = extent->newer;
-}
-
-static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
-{
-	struct pfs_extents_kind *kind = kind_of(self, extent);
-	list_by_length(kind, extent);
-	list_by_age(kind, extent);
-	kind->pages += pages_of(extent);
-	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
-}
-
-/* Take an extent out of its lists. It is HELD from now on. */
-static void delist(struct pfs_extents *self, struct pfs_extent *extent)
-{
-	struct pfs_extents_kind *kind = kind_of(self, extent);
-	unlist_by_length(kind, extent);
-	unlist_by_age(kind, extent);
-	kind->pages -= pages_of(extent);
-	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
-}
-
-/* Update the low-water marks, after the unused rest of a taken extent is back in its list. */
-static void note_low(struct pfs_extents *self)
-{
-	for (uint32_t i = 0; i < PFS_EXTENT_FREE_KINDS; i++) {
-		struct pfs_extents_kind *kind = &self->kinds[i];
-		if (kind->pages < kind->pages_low)
-			kind->pages_low = kind->pages;
-	}
-}
-
-static struct pfs_extent *descriptor_new(struct pfs_extents *self)
-{
-	struct pfs_extent *extent = pfs_base_new(&self->descriptors, sizeof(*extent));
-	if (extent == NULL)
-		return NULL;
-	if (pfs_extent_arena(extent) == NULL) {
-		pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: it never changes */
-		extent->next_of_all = self->all;
-		self->all = extent;
-	}
-	extent->tags = NULL;
-	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
-	return extent;
-}
-
-static void descriptor_free(struct pfs_extents *self, struct pfs_extent *extent)
-{
-	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
-	pfs_base_free(&self->descriptors, extent);
-}
-
-/* The arena's free extent of a kind that contains an address; NULL: none. */
-static struct pfs_extent *neighbour(struct pfs_extents *self, uintptr_t address,
-				    enum pfs_extent_kind kind)
-{
-	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none(address));
-	bool is_own = extent != NULL && pfs_extent_arena(extent) == self->arena;
-	return is_own && pfs_extent_kind(extent) == kind ? extent : NULL;
-}
-
-/* Append `right`, which begins where `left` ends, to `left`. */
-static void join(struct pfs_extents *self, struct pfs_extent *left, struct pfs_extent *right)
-{
-	pfs_map_set_ends(left->base, left->size_bytes, NULL);
-	pfs_map_set_ends(right->base, right->size_bytes, NULL);
-	left->size_bytes += right->size_bytes;
-	descriptor_free(self, right);
-}
-
-/* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
-static void insert(struct pfs_extents *self, struct pfs_extent *extent, enum pfs_extent_kind kind)
-{
-	struct pfs_extent *left = neighbour(self, extent->base - 1, kind);
-	struct pfs_extent *right = neighbour(self, extent->base + extent->size_bytes, kind);
-	if (left != NULL) {
-		delist(self, left);
-		join(self, left, extent);
-		extent = left;
-	}
-	if (right != NULL) {
-		delist(self, right);
-		join(self, extent, right);
-	}
-	pfs_extent_set_kind(extent, kind);
-	enlist(self, extent);
-}
-
-/* Cut a HELD extent at size_bytes. Returns the rest, HELD; NULL: no memory for its descriptor. */
-static struct pfs_extent *split(struct pfs_extents *self, struct pfs_extent *extent,
-				size_t size_bytes)
-{
-	struct pfs_extent *rest = descriptor_new(self);
-	if (rest == NULL)
-		return NULL;
-	rest->base = extent->base + size_bytes;
-	rest->size_bytes = extent->size_bytes - size_bytes;
-	rest->is_zeroed = extent->is_zeroed;
-	extent->size_bytes = size_bytes;
-	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
-	pfs_map_set_ends(rest->base, rest->size_bytes, rest);
-	return rest;
 }
 
 static size_t lead_of(const struct pfs_extent *extent, size_t align_bytes)
@@ -244,11 +85,11 @@ static bool map_more(struct pfs_extents *self, size_t size_bytes)
 	char *pages = pfs_system_map(size_bytes);
 	if (pages == NULL)
 		return false;
-	struct pfs_extent *extent = descriptor_new(self);
+	struct pfs_extent *extent = pfs_extents_descriptor(self);
 	if (extent == NULL || !pfs_map_reserve(pages, size_bytes)) {
 		if (extent != NULL)
-			descriptor_free(self, extent);
-		pfs_system_unmap(pages, size_bytes);
+			pfs_extents_descriptor_free(self, extent);
+		(void)pfs_system_unmap(pages, size_bytes);
 		return false;
 	}
 	if (pfs_conf.thp == PFS_THP_NEVER)
@@ -256,7 +97,7 @@ static bool map_more(struct pfs_extents *self, size_t size_bytes)
 	extent->base = (uintptr_t)pages;
 	extent->size_bytes = size_bytes;
 	self->mapped_bytes += size_bytes;
-	insert(self, extent, PFS_EXTENT_RETAINED);
+	pfs_extents_insert(self, extent, PFS_EXTENT_RETAINED);
 	return true;
 }
 
@@ -289,15 +130,15 @@ static struct pfs_extent *trim(struct pfs_extents *self, struct pfs_extent *exte
 {
 	size_t lead_bytes = lead_of(extent, align_bytes);
 	if (lead_bytes != 0) {
-		struct pfs_extent *rest = split(self, extent, lead_bytes);
-		insert(self, extent, kind);
+		struct pfs_extent *rest = pfs_extents_split(self, extent, lead_bytes);
+		pfs_extents_insert(self, extent, kind);
 		if (rest == NULL)
 			return NULL;
 		extent = rest;
 	}
 	if (extent->size_bytes > size_bytes) {
-		struct pfs_extent *rest = split(self, extent, size_bytes);
-		insert(self, rest != NULL ? rest : extent, kind);
+		struct pfs_extent *rest = pfs_extents_split(self, extent, size_bytes);
+		pfs_extents_insert(self, rest != NULL ? rest : extent, kind);
 		if (rest == NULL)
 			return NULL;
 	}
@@ -313,25 +154,15 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 	if (extent == NULL)
 		return NULL;
 	enum pfs_extent_kind kind = pfs_extent_kind(extent);
-	delist(self, extent);
+	pfs_extents_delist(self, extent);
 	extent = trim(self, extent, kind, size_bytes, align_bytes);
-	note_low(self);
+	pfs_extents_note_low(self);
 	if (extent == NULL)
 		return NULL;
 	extent->is_zeroed = kind == PFS_EXTENT_RETAINED;
 	self->active_bytes += size_bytes;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	return extent;
-}
-
-/* New memory was taken although there are dirty pages: those are in pieces that do not fit. This
- * many may stay, and the rest is purged, so that the sum of both is bounded. */
-static size_t dirty_pages_beside_new(const struct pfs_extents *self)
-{
-	size_t share = self->active_bytes / 100 / PFS_OS_PAGE * pfs_conf.dirty_percent;
-	if (pfs_conf.dirty_percent == 0)
-		return SIZE_MAX;
-	return share > DIRTY_LEAST_PAGES ? share : DIRTY_LEAST_PAGES;
 }
 
 /* Under lock. */
@@ -354,13 +185,9 @@ static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
 	if (extent != NULL && is_large)
 		count_large(self, 0, size_bytes);
-	size_t pages_left = SIZE_MAX;
 	if (extent != NULL && extent->is_zeroed)
-		pages_left = dirty_pages_beside_new(self);
-	bool are_too_many = self->kinds[PFS_EXTENT_DIRTY].pages > pages_left;
+		pfs_extents_owe(self, pfs_extent_pages(extent), 0);
 	pfs_mutex_unlock(&self->lock);
-	if (are_too_many)
-		(void)pfs_extents_purge(self, PFS_EXTENT_DIRTY, pages_left, false);
 	return extent;
 }
 
@@ -395,17 +222,17 @@ void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 	self->active_bytes -= extent->size_bytes;
 	if (pfs_extent_is_large(extent))
 		count_large(self, extent->request_bytes, 0);
-	insert(self, extent, kind);
+	pfs_extents_insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
 
 bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, size_t size_bytes)
 {
 	pfs_mutex_lock(&self->lock);
-	struct pfs_extent *rest = split(self, extent, size_bytes);
+	struct pfs_extent *rest = pfs_extents_split(self, extent, size_bytes);
 	if (rest != NULL) {
 		self->active_bytes -= rest->size_bytes;
-		insert(self, rest, PFS_EXTENT_DIRTY);
+		pfs_extents_insert(self, rest, PFS_EXTENT_DIRTY);
 	}
 	pfs_mutex_unlock(&self->lock);
 	return rest != NULL;
@@ -415,7 +242,8 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 static struct pfs_extent *behind(struct pfs_extents *self, uintptr_t address, size_t size_bytes)
 {
 	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
-		struct pfs_extent *next = neighbour(self, address, (enum pfs_extent_kind)kind);
+		struct pfs_extent *next = pfs_extents_neighbour(self, address,
+								(enum pfs_extent_kind)kind);
 		if (next != NULL && next->size_bytes >= size_bytes)
 			return next;
 	}
@@ -429,15 +257,17 @@ static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, siz
 	if (next == NULL)
 		return false;
 	enum pfs_extent_kind kind = pfs_extent_kind(next);
-	delist(self, next);
+	pfs_extents_delist(self, next);
 	next = trim(self, next, kind, more_bytes, PFS_OS_PAGE);
-	note_low(self);
+	pfs_extents_note_low(self);
 	if (next == NULL)
 		return false;
-	join(self, extent, next);
+	pfs_extents_join(self, extent, next);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	extent->is_zeroed = false;
 	self->active_bytes += more_bytes;
+	if (kind == PFS_EXTENT_RETAINED)
+		pfs_extents_owe(self, more_bytes / PFS_OS_PAGE, 0);
 	return true;
 }
 
@@ -447,52 +277,6 @@ bool pfs_extents_grow(struct pfs_extents *self, struct pfs_extent *extent, size_
 	bool done = grow_locked(self, extent, size_bytes - extent->size_bytes);
 	pfs_mutex_unlock(&self->lock);
 	return done;
-}
-
-size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, size_t pages_left,
-			 bool lazily)
-{
-	size_t gone = 0;
-	pfs_mutex_lock(&self->lock);
-	struct pfs_extents_kind *from = &self->kinds[kind];
-	/* Bounded by the pages that exist now: other threads may free as fast as this purges. */
-	size_t most = from->pages > pages_left ? from->pages - pages_left : 0;
-	while (gone < most && from->oldest != NULL) {
-		struct pfs_extent *extent = from->oldest;
-		delist(self, extent);
-		pfs_mutex_unlock(&self->lock);
-		void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
-		gone += pages_of(extent);
-		bool is_lazy = lazily && pfs_system_purge_lazily(pages, extent->size_bytes);
-		bool done = is_lazy || pfs_system_purge(pages, extent->size_bytes);
-		pfs_mutex_lock(&self->lock);
-		self->purges++;
-		self->purged_pages += pages_of(extent);
-		insert(self, extent,
-		       !done     ? PFS_EXTENT_DIRTY
-		       : is_lazy ? PFS_EXTENT_MUZZY
-				 : PFS_EXTENT_RETAINED);
-	}
-	note_low(self);
-	pfs_mutex_unlock(&self->lock);
-	return gone;
-}
-
-size_t pfs_extents_unmap(struct pfs_extents *self)
-{
-	size_t gone = 0;
-	pfs_mutex_lock(&self->lock);
-	struct pfs_extent *extent;
-	while ((extent = self->kinds[PFS_EXTENT_RETAINED].oldest) != NULL) {
-		delist(self, extent);
-		pfs_map_set_ends(extent->base, extent->size_bytes, NULL);
-		pfs_system_unmap((void *)extent->base, extent->size_bytes); /* NOLINT */
-		self->mapped_bytes -= extent->size_bytes;
-		gone += extent->size_bytes;
-		descriptor_free(self, extent);
-	}
-	pfs_mutex_unlock(&self->lock);
-	return gone;
 }
 
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind)

@@ -12,7 +12,20 @@
  * 	[EX2] no two neighbours are free and of the same kind, except while one is HELD.
  * 	[EX3] pages[kind] is the number of pages in the extents of that kind.
  *
- * Everything is under `lock`, which is released while the system is asked to take memory back.
+ * Everything is under `lock`, which is released while the system is asked to take memory back, a
+ * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,
+ * from which a forked child gets it back.
+ *
+ * What purges cost a caller
+ * 	A take of n pages of new memory while more pages are dirty than may be (the limit L: a share
+ * 	of the active ones, at least 1 MiB) owes n pages: owed_pages. The call pays them at its end,
+ * 	without a lock, oldest dirty pages first, until L is left. A call pays at most
+ * 	PFS_EXTENTS_PAY_PAGES; the rest stays owed, and the next calls pay it.
+ * 	Bound: active + dirty pages change by takes of new memory (+n) and by purges only; a take
+ * from dirty pages and a free move pages between the two. If the n pages are paid, and L was not
+ * 	reached, the sum is as before; otherwise dirty <= L. So each new maximum of active + dirty
+ * is at most active + L + owed, and the sum never exceeds (1 + share) x the most that was active
+ * 	+ 1 MiB + owed_pages.
  * Progress   blocking.
  * Source:    extents, their three states and coalescing as in jemalloc 5.2.1 (extent.c); the purge
  *            by low-water mark: our own.
@@ -23,6 +36,8 @@
 #include "base.h"
 #include "containers/mutex.h"
 #include "extent.h"
+
+#define PFS_EXTENTS_PAY_PAGES 512u /* 2 MiB: about 0.2 ms */
 
 struct pfs_extents_kind {
 	struct pfs_extent *lengths[PFS_LENGTH_COUNT];
@@ -36,6 +51,7 @@ struct pfs_extents {
 	struct pfs_mutex lock;
 	struct pfs_arena *arena;
 	struct pfs_extents_kind kinds[PFS_EXTENT_FREE_KINDS];
+	struct pfs_extent *in_flight; /* linked by previous and next */
 	struct pfs_base_pool descriptors;
 	struct pfs_extent *all;           /* every descriptor ever made */
 	size_t mapped_bytes;              /* address space of the arena */
@@ -43,6 +59,7 @@ struct pfs_extents {
 	size_t large_bytes;               /* of large blocks, rounded up to classes */
 	uint64_t large_count, large_made; /* blocks now; blocks ever */
 	uint64_t purges, purged_pages;
+	_Atomic(size_t) owed_pages; /* written under lock */
 };
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
@@ -78,8 +95,24 @@ bool pfs_extents_grow(struct pfs_extents *self, struct pfs_extent *extent, size_
 size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, size_t pages_left,
 			 bool lazily);
 
-/* Unmap all retained extents, for when address space is exhausted. Returns the bytes. Blocking. */
+/* The same, but at most pages_most pages, and as many system calls as take a fraction of a
+ * millisecond. 0: no more to purge. */
+size_t pfs_extents_purge_some(struct pfs_extents *self, enum pfs_extent_kind kind,
+			      size_t pages_left, size_t pages_most, bool lazily);
+
+/* Purge what takes of new memory owe, with no lock held. Returns the pages that are dirty beyond
+ * the limit. Bounded, like purge_some. */
+size_t pfs_extents_pay(struct pfs_extents *self);
+
+/* Purge all that is dirty beyond the limit, a bounded piece at a time. 0: nothing more. */
+size_t pfs_extents_purge_surplus(struct pfs_extents *self);
+
+/* Unmap all retained extents, for when address space is exhausted. Returns the bytes. Blocking; a
+ * child that is forked meanwhile loses the address space of one of them. */
 size_t pfs_extents_unmap(struct pfs_extents *self);
+
+/* In a child of fork: what other threads were purging is dirty. */
+void pfs_extents_child(struct pfs_extents *self);
 
 /* The fewest pages of a kind since the last call: that many were not needed in between. */
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);

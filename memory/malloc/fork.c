@@ -7,8 +7,11 @@
  * lock may be inside malloc (fflush(NULL) with a buffer to allocate). So it is taken here, before
  * our own locks. The child reinitializes it: glibc does so only if the parent had several threads.
  *
- * The child's other threads are gone. What their rings held goes to the words, and the ticker
- * starts anew with the child's second thread.
+ * No thread waits for the system to take memory back while it holds one of the locks taken here,
+ * and fork takes no lock of ticks: so it waits for no purge.
+ *
+ * The child's other threads are gone. What their rings held goes to the words, what they purged is
+ * dirty, and the ticker starts anew with the child's second thread.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -76,6 +79,9 @@ static void in_child(void)
 	pfs_caches_child();
 	pfs_tick_child();
 	unlock_outer();
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_extents_child(&arena->extents);
 	if (_IO_list_resetlock != NULL)
 		_IO_list_resetlock();
 }

@@ -87,7 +87,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	uint32_t got = pfs_bin_take(bin, &block, 1);
 	for (uint32_t i = 0; got == 0 && pfs_tick_emergency(bytes, i); i++)
 		got = pfs_bin_take(bin, &block, 1);
-	pfs_tick_after_malloc(&cache->slow_calls);
+	pfs_tick_after_malloc(of, 0, &cache->slow_calls);
 	if (got == 0)
 		return pfs_no_memory(bytes);
 	pfs_cache_bump(cache, &cache->direct_mallocs, 1);

@@ -10,7 +10,6 @@
 enum pfs_lock_number {
 	PFS_LOCK_CTL,      /* statistics of mallctl's epoch */
 	PFS_LOCK_EXPLICIT, /* explicit caches */
-	PFS_LOCK_TICK,     /* one tick at a time */
 	PFS_LOCKS
 };
 extern pthread_mutex_t pfs_locks[PFS_LOCKS] __attribute__((visibility("hidden")));

@@ -119,24 +119,28 @@ bool pfs_rack_put(struct pfs_extent *extent)
 
 /* ---- by any thread ---- */
 
-static void empty(struct pfs_cache *cache, bool all)
+/* Returns whether blocks stay. */
+static bool empty(struct pfs_cache *cache, bool all)
 {
+	bool do_stay = false;
 	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++) {
 		_Atomic(uint64_t) *slot = &cache->rack[i];
 		uint64_t word = pfs_load_relaxed(slot); /* relaxed: [RK4] decides */
 		if (word == 0)
 			continue;
+		do_stay |= !all && (word & SEEN) == 0;
 		if (!all && (word & SEEN) == 0)
 			/* relaxed: the same block, and [RK3] stays the head of the sequence */
 			(void)pfs_cas_relaxed(slot, &word, word | SEEN);
 		else if (take_word(slot, word))
 			end_word(word);
 	}
+	return do_stay;
 }
 
 void pfs_rack_empty(struct pfs_cache *cache)
 {
-	empty(cache, true);
+	(void)empty(cache, true);
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
@@ -149,12 +153,9 @@ void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 	counts->rack_takes += pfs_load_relaxed(&cache->rack_takes); /* relaxed: a count */
 }
 
-void pfs_racks_tick(bool all)
+bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
-	pfs_mutex_lock(&pfs_registry.lock);
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
-		empty(cache, all);
-	pfs_mutex_unlock(&pfs_registry.lock);
+	return empty(cache, all);
 }
 
 void pfs_racks_take_back(struct pfs_arena *arena)
@@ -166,7 +167,7 @@ void pfs_racks_take_back(struct pfs_arena *arena)
 		/* relaxed, both: a hint */
 		if (pfs_load_relaxed(&cache->rack_is_used) != 0) {
 			pfs_store_relaxed(&cache->rack_is_used, 0); /* relaxed: a hint */
-			empty(cache, true);
+			(void)empty(cache, true);
 		}
 		cache = cache->next_here;
 	}

@@ -44,9 +44,9 @@ void pfs_rack_empty(struct pfs_cache *cache);
 /* Add what a rack holds, and how many requests it has served. */
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
-/* A tick: free the blocks that the last one has seen; all: every block. Blocking, like take_back.
- */
-void pfs_racks_tick(bool all);
+/* A tick, under the registry: free the blocks that the last one has seen; all: every block. Returns
+ * whether some stay. Blocking, like take_back. */
+bool pfs_rack_tick(struct pfs_cache *cache, bool all);
 
 /* An arena takes new memory: free what some of its racks hold, so that it is used next. Passes if
  * another thread has the registry. Under no lock but a bin's `growing`. */

@@ -55,11 +55,17 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 	else
 		pfs_registry.oldest = cache;
 	pfs_registry.newest = cache;
+	if (!cache->is_explicit)
+		pfs_bump_owned(&pfs_registry.threads, 1);
 }
 
+/* A tick that would go on with this cache goes on with the next. */
 static void unlist(struct pfs_cache *cache)
 {
 	unlist_here(cache);
+	for (uint32_t all = 0; all < 2; all++)
+		if (pfs_registry.next_to_tick[all] == cache)
+			pfs_registry.next_to_tick[all] = cache->next;
 	if (cache->next != NULL)
 		cache->next->previous = cache->previous;
 	else
@@ -120,12 +126,9 @@ bool pfs_cache_is_left(const struct pfs_cache *cache)
 	return pfs_registry.has_left && !cache->is_explicit && cache != pfs_registry.survivor;
 }
 
-bool pfs_caches_any(void)
+uint32_t pfs_caches_threads(void)
 {
-	struct pfs_cache *cache = pfs_registry.oldest;
-	while (cache != NULL && (cache->is_explicit || pfs_cache_is_left(cache)))
-		cache = cache->next;
-	return cache != NULL;
+	return (uint32_t)pfs_load_relaxed(&pfs_registry.threads); /* relaxed: a count */
 }
 
 void pfs_cache_close_rings(struct pfs_cache *cache)
@@ -204,6 +207,8 @@ void pfs_cache_retire(struct pfs_cache *cache)
 	pfs_cache_count(&pfs_registry.ended, cache);
 	leave_arena(cache);
 	unlist(cache);
+	if (!cache->is_explicit)
+		pfs_bump_owned(&pfs_registry.threads, UINT64_MAX);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	cache_free(cache);
 }
@@ -284,6 +289,8 @@ void pfs_caches_child(void)
 			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
 			leave_arena(cache);
 	}
+	bool has_own = pfs_cache_mine() != &pfs_cache_none && pfs_cache_mine() != &pfs_cache_ended;
+	pfs_store_relaxed(&pfs_registry.threads, has_own); /* relaxed: one thread */
 	pfs_registry.survivor = pfs_cache_mine();
 	pfs_registry.has_left = true;
 }

@@ -11,7 +11,6 @@
 #include "cache.h"
 #include "start.h"
 #include "tick.h"
-#include "locks.h"
 
 static void count_extents(struct pfs_arena_counts *counts, struct pfs_extents *extents)
 {
@@ -109,7 +108,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	uint64_t mapped;
 	pfs_start();
 	memset(counts, 0, sizeof(*counts));
-	pfs_lock(PFS_LOCK_TICK); /* a tick moves blocks from rings to words */
+	pfs_tick_lock(); /* a tick moves blocks from rings to words */
 	pfs_caches_count(&rings);
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL) {
@@ -120,7 +119,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 		if (note != NULL)
 			note(arena->number, &one);
 	}
-	pfs_unlock(PFS_LOCK_TICK);
+	pfs_tick_unlock();
 	add_rings(counts, &rings, taken);
 	counts->allocated += counts->large;
 	pfs_base_counts(&mapped, &counts->metadata);

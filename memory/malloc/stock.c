@@ -12,6 +12,7 @@
 #endif
 #define STOCK_BYTES ((uint32_t)256 << 10) /* of blocks */
 #define BATCH 128u
+#define SHRINK_BLOCKS 1024u /* for each new slab: about 20 us */
 #define SHARE 64u /* an arena may keep 1/64 of its active bytes when it takes new memory */
 
 static struct pfs_base_pool chunk_pool; /* under base.c's lock */
@@ -150,6 +151,21 @@ void pfs_stocks_empty(struct pfs_arena *arena)
 		pfs_stock_empty(&arena->bins[class], true);
 }
 
+/* Move some blocks, of the classes in turn: as the arena grows, all of them. */
+static void shrink(struct pfs_arena *arena)
+{
+	uint32_t left = SHRINK_BLOCKS;
+	for (uint32_t tried = 0; tried < PFS_SMALL_COUNT && left != 0; tried++) {
+		uint32_t turn = pfs_load_relaxed(&arena->stock_turn); /* relaxed: a guess */
+		struct pfs_bin *bin = &arena->bins[turn % PFS_SMALL_COUNT];
+		uint32_t count = pfs_load_relaxed(&bin->stock.count); /* relaxed: a guess */
+		if (count <= left)
+			pfs_store_relaxed(&arena->stock_turn, turn + 1); /* relaxed: a guess */
+		give(bin, count < left ? count : left);
+		left -= count < left ? count : left;
+	}
+}
+
 void pfs_stocks_shrink(struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
@@ -162,5 +178,5 @@ void pfs_stocks_shrink(struct pfs_arena *arena)
 	bool is_little = bytes <= arena->extents.active_bytes / SHARE;
 	pfs_mutex_unlock(&arena->extents.lock);
 	if (!is_little)
-		pfs_stocks_empty(arena);
+		shrink(arena);
 }

@@ -4,8 +4,8 @@
  * need a locked instruction for each block, if blocks were freed in random order.
  *
  * Blocks in a stock can serve only their class, and keep their slabs alive. So a stock is bounded;
- * what was not needed since the last tick goes to the words; and before the arena takes new memory,
- * all of it goes, if the stocks hold a 64th of what is in use.
+ * what was not needed since the last tick goes to the words; and for each slab of new memory some
+ * of it goes, of the classes in turn, while the stocks hold more than a 64th of what is in use.
  *
  * Whether the pointers are blocks in use is checked only when they go to the words.
  */
@@ -58,8 +58,8 @@ void pfs_stock_empty(struct pfs_bin *bin, bool all);
 /* All stocks of an arena, all their blocks. */
 void pfs_stocks_empty(struct pfs_arena *arena);
 
-/* An arena is about to take new memory: empty its stocks if they hold much. Under no lock but a
- * bin's `growing`. */
+/* An arena is about to take new memory: move up to 1024 blocks to the words if its stocks hold
+ * much. Under no lock but a bin's `growing`. */
 void pfs_stocks_shrink(struct pfs_arena *arena);
 
 #endif

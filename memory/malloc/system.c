@@ -34,7 +34,7 @@ static void *map_apart(size_t size_bytes, int flags)
 	errno = errno_before;
 	if (done)
 		return pages + GUARD_BYTES;
-	pfs_system_unmap(pages, size_bytes + 2 * GUARD_BYTES);
+	(void)pfs_system_unmap(pages, size_bytes + 2 * GUARD_BYTES);
 	return NULL;
 }
 
@@ -45,14 +45,15 @@ void *pfs_system_map_apart(size_t size_bytes)
 
 void pfs_system_unmap_apart(void *pages, size_t size_bytes)
 {
-	pfs_system_unmap((char *)pages - GUARD_BYTES, size_bytes + 2 * GUARD_BYTES);
+	(void)pfs_system_unmap((char *)pages - GUARD_BYTES, size_bytes + 2 * GUARD_BYTES);
 }
 
-void pfs_system_unmap(void *pages, size_t size_bytes)
+bool pfs_system_unmap(void *pages, size_t size_bytes)
 {
 	int errno_before = errno;
-	(void)munmap(pages, size_bytes);
+	bool done = munmap(pages, size_bytes) == 0;
 	errno = errno_before;
+	return done;
 }
 
 static bool advise(void *pages, size_t size_bytes, int advice)

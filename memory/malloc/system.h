@@ -21,8 +21,8 @@ void pfs_system_unmap_apart(void *pages, size_t size_bytes);
  * committed where the system allows that. */
 void *pfs_system_reserve(size_t size_bytes);
 
-/* Unmap memory, including its address space. */
-void pfs_system_unmap(void *pages, size_t size_bytes);
+/* Unmap memory, including its address space. False: refused. */
+bool pfs_system_unmap(void *pages, size_t size_bytes);
 
 /* Return the pages' memory and keep their addresses: they read as zeroes from now on. False:
  * refused. */

@@ -4,10 +4,14 @@
  */
 #include "arena.h"
 #include "conf.h"
+#include "rack.h"
 #include "rings.h"
 
 #define BATCH 128u      /* rings revoked together */
 #define LOOKS_MOST 256u /* caches examined for a slab */
+#define CACHES_TOGETHER 64u
+#define BLOCKS_TOGETHER 4096u /* and those of one cache more */
+_Static_assert(PFS_SMALL_COUNT <= BATCH, "one cache's rings");
 
 /* After the barrier. */
 static bool is_inside(struct pfs_cache_ring *ring)
@@ -40,6 +44,7 @@ struct batch {
 	uint32_t used;
 	bool keep_slots;
 	bool has_others; /* a ring of a cache that the calling thread does not own now */
+	bool is_in_use; /* rings were used since the last tick, or are being used */
 };
 
 static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_cache_ring *ring)
@@ -61,6 +66,7 @@ static uint64_t batch_take(struct batch *batch)
 			taken += take_ring(batch->caches[i], batch->rings[i], batch->keep_slots);
 		else
 			pfs_ring_set_limits(batch->rings[i]);
+		batch->is_in_use |= is_ordered && !pfs_ring_is_revoked(batch->rings[i]);
 	}
 	batch->used = 0;
 	batch->has_others = false;
@@ -133,35 +139,59 @@ bool pfs_caches_take_back(struct pfs_bin *bin, bool *is_held)
 }
 
 /* Was a ring not used since the last tick, or does `all` ask for every ring? */
-static bool is_idle(struct pfs_cache *cache, uint32_t class, bool all)
+static bool is_idle(struct batch *batch, struct pfs_cache *cache, uint32_t class, bool all)
 {
 	struct pfs_cache_ring *ring = &cache->rings[class];
 	struct pfs_ring_counts counts = pfs_ring_counts(ring);
 	uint32_t calls = (uint32_t)(counts.mallocs + counts.frees);
 	bool is_same = calls == cache->seen_calls[class];
 	cache->seen_calls[class] = calls;
+	batch->is_in_use |= !is_same;
 	return (is_same || all) && !pfs_ring_is_revoked(ring);
 }
 
-static void tick_cache(struct batch *batch, struct pfs_cache *cache, bool all, uint64_t *taken)
+/* Revoke a cache's idle rings, and free what is idle on its rack. Returns how many blocks the rings
+ * hold. */
+static uint64_t tick_cache(struct batch *batch, struct pfs_cache *cache, bool all)
 {
+	uint64_t held = 0;
+	batch->is_in_use |= pfs_rack_tick(cache, all);
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
-		if (!is_idle(cache, class, all))
+		if (!is_idle(batch, cache, class, all))
 			continue;
-		if (batch->used == BATCH)
-			*taken += batch_take(batch);
+		held += pfs_ring_counts(&cache->rings[class]).held;
 		batch_add(batch, cache, &cache->rings[class]);
 	}
+	return held;
+}
+
+bool pfs_caches_tick_some(bool all, bool is_first, struct pfs_caches_ticked *ticked)
+{
+	struct batch batch = { .used = 0, .keep_slots = false };
+	struct pfs_cache **next = &pfs_registry.next_to_tick[all];
+	uint64_t held = 0;
+	pfs_mutex_lock(&pfs_registry.lock);
+	ticked->taken += pfs_caches_bury();
+	if (is_first)
+		*next = pfs_registry.oldest;
+	for (uint32_t looks = 0; *next != NULL && looks < CACHES_TOGETHER &&
+				 batch.used + PFS_SMALL_COUNT <= BATCH && held < BLOCKS_TOGETHER;
+	     looks++) {
+		held += tick_cache(&batch, *next, all);
+		*next = (*next)->next;
+	}
+	ticked->taken += batch_take(&batch);
+	ticked->is_in_use |= batch.is_in_use;
+	bool is_over = *next == NULL;
+	pfs_mutex_unlock(&pfs_registry.lock);
+	return !is_over;
 }
 
 uint64_t pfs_caches_tick(bool all)
 {
-	struct batch batch = { .used = 0, .keep_slots = false };
-	pfs_mutex_lock(&pfs_registry.lock);
-	uint64_t taken = pfs_caches_bury();
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next)
-		tick_cache(&batch, cache, all, &taken);
-	taken += batch_take(&batch);
-	pfs_mutex_unlock(&pfs_registry.lock);
-	return taken;
+	struct pfs_caches_ticked ticked = { .taken = 0 };
+	bool is_more = pfs_caches_tick_some(all, true, &ticked);
+	while (is_more)
+		is_more = pfs_caches_tick_some(all, false, &ticked);
+	return ticked.taken;
 }

@@ -5,10 +5,14 @@
  * free extents. By default it purges the dirty pages that were not needed at any moment since the
  * last tick (the low-water mark), oldest first; with a decay time it follows jemalloc's curve.
  *
- * Ticks run in a thread of their own (option background_thread). It starts with the program's
- * second thread, because a program with one thread could no longer call unshare or setns. Before
- * that, and where the thread is not allowed, a slow call of malloc or free ticks when a tick is
- * due.
+ * Ticks run in a thread of their own (option background_thread; background.h). It is started by a
+ * slow malloc when two threads have allocated and there is something to give back, and leaves when
+ * a tick finds nothing. So an idle process has no wake-ups. It is ended with the last thread but
+ * one, because a process with two threads cannot call unshare or setns. While it is not there, slow
+ * calls of malloc and free make the steps of a tick when one is due, one step each.
+ *
+ * Where malloc does not start it: in free, because glibc calls free while it holds locks that a new
+ * thread needs; and while it is being started, when glibc allocates for it.
  */
 #ifndef PFS_MALLOC_TICK_H
 #define PFS_MALLOC_TICK_H
@@ -19,21 +23,19 @@
 
 struct pfs_arena;
 
-/* Start the ticking thread, unless it runs or is not wanted. */
-void pfs_tick_start(void);
-
-/* The last known thread ends. The ticking thread must end too, or the process would not. */
+/* At most one thread has a cache: the ticking thread ends. Waits until it is gone: a step. */
 void pfs_tick_end(void);
 
 /*
- * At the end of a slow call, with no lock held: checks the clock now and then. Only malloc starts
- * the thread: glibc calls free while it holds locks that a new thread needs.
+ * At the end of a slow call, with no lock held: pays what the arena owes for new memory (bounded,
+ * see extents.h), and checks the clock now and then. bytes: of a large block, or 0.
  */
-void pfs_tick_after_malloc(uint32_t *slow_calls);
+void pfs_tick_after_malloc(struct pfs_arena *arena, size_t bytes, uint32_t *slow_calls);
 void pfs_tick_after_free(uint32_t *slow_calls);
 
-/* A second thread exists: the next slow malloc starts the ticking thread. */
-void pfs_tick_wish(void);
+/* Keep ticks and pfs_tick_all out, which move blocks and end slabs. Only purges go on. */
+void pfs_tick_lock(void);
+void pfs_tick_unlock(void);
 
 /* pfs_tick - one tick, now. pfs_tick_all - give back all that can go, including rings in use and
  * pages freed just now (malloc_trim). Returns the pages that went. Blocking. */
@@ -47,7 +49,7 @@ size_t pfs_tick_purge(struct pfs_arena *arena);
 /* Tick if one is due and no thread does it. */
 void pfs_tick_if_time(void);
 
-/* Is a thread wanted? And: set whether one is. It ends with its next tick, or starts at once. */
+/* Is a thread wanted? And: set whether one is. It ends or starts at once. */
 bool pfs_tick_has_thread(void);
 void pfs_tick_set_thread(bool is_wanted);
 

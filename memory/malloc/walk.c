@@ -5,7 +5,7 @@
 #include <pfslab/malloc.h>
 
 #include "block.h"
-#include "locks.h"
+#include "tick.h"
 
 struct walk {
 	bool (*visit)(const struct pfs_malloc_block *block, void *context);
@@ -61,7 +61,7 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 {
 	struct walk walk = { .visit = call, .context = context };
 	pfs_start();
-	pfs_lock(PFS_LOCK_TICK); /* a concurrent tick would end slabs */
+	pfs_tick_lock(); /* a concurrent tick would end slabs */
 	(void)pfs_caches_tick(true);
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)
@@ -72,6 +72,6 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
 	}
-	pfs_unlock(PFS_LOCK_TICK);
+	pfs_tick_unlock();
 	return walk.visited;
 }

@@ -195,7 +195,7 @@ static void end(void *value)
 	pfs_memory_thread_end(counter->thread);
 	pfs_counter_state = PFS_COUNTER_ENDED;
 	pfs_child_drop(counter);
-	pfs_ticker_last_life();
+	pfs_ticker_life_ended();
 }
 
 __attribute__((constructor(102))) static void at_begin(void)

@@ -143,7 +143,12 @@ void pfs_site_module(char *name, size_t name_bytes, const char *path);
  * inside the accounts; wish without any lock that a new thread may need. */
 void pfs_ticker_wish(void);
 void pfs_ticker_if_time(void);
-void pfs_ticker_last_life(void);
+void pfs_ticker_life_ended(void); /* waits for the end of a tick, outside the accounts */
 void pfs_ticker_child(void);
+
+/* Around calls that are refused to a process with two threads. pause: waits until the thread is
+ * gone. Outside the accounts. */
+bool pfs_ticker_pause(void);
+void pfs_ticker_resume(bool was_there);
 
 #endif

@@ -8,18 +8,25 @@
 #include <threads.h>
 
 #include "counter.h"
+#include "memory/malloc/background.h"
 #include "memory/malloc/next.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
-PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+int pfs_background_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*body)(void *), void *context)
 {
 	typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	static _Atomic(void *) known;
-	(void)pfs_child_counts();
 	call *next = (call *)pfs_next("pthread_create", &known);
 	return next != NULL ? next(thread, attributes, body, context) : EAGAIN;
+}
+
+PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*body)(void *), void *context)
+{
+	(void)pfs_child_counts();
+	return pfs_background_create(thread, attributes, body, context);
 }
 
 PUBLIC int thrd_create(thrd_t *thread, thrd_start_t body, void *context)

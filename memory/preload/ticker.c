@@ -1,104 +1,96 @@
 /*
- * ticker.c - make the ticks of the books. A thread does it, which starts when the program starts
- * its second thread: a single-threaded program with it could no longer call unshare or setns.
- * Before that slow calls make ticks when they are due. The thread ends with the last counted life,
- * because a process whose main thread has left should end with its last thread.
+ * ticker.c - make the ticks of the books. A thread does it (memory/malloc/background.h), which
+ * starts when the program starts its second thread: a single-threaded program needs none that the
+ * kernel would count. Before that slow calls make ticks when they are due.
+ *
+ * From then on it ticks as long as the process lives, also while the program is idle or has one
+ * thread again: the box's history has no gaps, and an idle process is woken up for each tick. It
+ * pauses for calls of unshare and setns, which a process with two threads is refused
+ * (namespaces.c). It ends with the last counted life. Threads that leave by the system call exit
+ * end none: when the main thread has left too, and no other is there, the thread leaves, so that
+ * the process ends.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
-#include <signal.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "counter.h"
 #include "mapped.h"
 #include "base/now.h"
-#include "memory/malloc/next.h"
-
-typedef int create_call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+#include "memory/malloc/background.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_SECOND UINT64_C(1000000000)
 
-static _Atomic(uint32_t) has_thread;
+static void tick_on(void);
+
+static struct pfs_background ticker = PFS_BACKGROUND("pfsmem", tick_on);
 static _Atomic(uint64_t) last_ns; /* last tick made by a slow call */
-static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* waiting */
-static bool look_at_lives;                                /* waiting */
-
-static void wait_until(uint64_t due_ns)
-{
-	struct timespec until = { .tv_sec = (time_t)(due_ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(due_ns % NS_PER_SECOND) };
-	int error = 0;
-	(void)pthread_mutex_lock(&waiting);
-	while (!look_at_lives && error == 0)
-		error = pthread_cond_clockwait(&changed, &waiting, CLOCK_MONOTONIC, &until);
-	look_at_lives = false;
-	(void)pthread_mutex_unlock(&waiting);
-}
 
 /* Under the desk, so that a thread that begins now is either seen, or starts the ticker again. */
-static bool is_over(void)
+static bool has_no_life(void)
 {
 	struct pfs_books *books = pfs_program.books;
 	pfs_desk_open(books);
-	bool over = books->threads == NULL;
-	if (over)
-		pfs_store_relaxed(&has_thread, 0); /* relaxed: under the desk */
+	bool has_none = books->threads == NULL;
 	pfs_desk_close(books);
-	return over;
+	return has_none;
 }
 
-static void *tick_on(void *unused)
+/* Is the main thread a zombie, and this one the only other? Both are in /proc/self/stat: after the
+ * name in parentheses the main thread's state, and 17 fields later the number of threads. */
+static bool is_abandoned(void)
 {
-	(void)unused;
+	char text[512] = "";
+	int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	if (file < 0 || read(file, text, sizeof(text) - 1) <= 0)
+		text[0] = '\0';
+	if (file >= 0)
+		(void)close(file);
+	char *at = strrchr(text, ')');
+	if (at == NULL || strncmp(at, ") Z ", 4) != 0)
+		return false;
+	at += 2;
+	for (uint32_t fields = 0; fields < 17 && at != NULL; fields++)
+		at = strchr(at + 1, ' ');
+	return at != NULL && strncmp(at, " 2 ", 3) == 0;
+}
+
+static void tick_on(void)
+{
 	pfs_counter_never();
 	pfs_mapped_stack();
-	(void)pthread_setname_np(pthread_self(), "pfsmem");
-	uint64_t due_ns = pfs_now_ns(CLOCK_MONOTONIC);
+	uint64_t tick_ns = pfs_program.tick_ms * NS_PER_MS;
+	uint64_t due_ns = pfs_now_ns(CLOCK_MONOTONIC) + tick_ns;
 	for (;;) {
-		due_ns += pfs_program.tick_ms * NS_PER_MS;
-		wait_until(due_ns);
-		if (is_over())
-			break;
-		if (pfs_now_ns(CLOCK_MONOTONIC) < due_ns) {
-			due_ns -= pfs_program.tick_ms * NS_PER_MS;
+		(void)pfs_background_wait(&ticker, due_ns);
+		if (pfs_background_must_end(&ticker))
+			return;
+		if (pfs_now_ns(CLOCK_MONOTONIC) < due_ns)
 			continue;
-		}
+		due_ns += tick_ns;
 		pfs_measure();
 		pfs_memory_tick(pfs_program.books);
 		pfs_walk_if_asked();
 		/* Make each thread check its name at its next slow call. */
 		pfs_box_announce(pfs_program.books->control);
+		if (is_abandoned())
+			break;
 	}
-	return NULL;
+	pfs_background_leave(&ticker);
 }
 
 void pfs_ticker_wish(void)
 {
-	uint32_t before = 0;
-	if (pfs_program.tick_ms == 0 ||
-	    !pfs_cas_relaxed(&has_thread, &before, 1)) /* relaxed: only the first call counts */
-		return;
-	pthread_t thread;
-	static _Atomic(void *) known;
-	pthread_attr_t attributes;
-	sigset_t all, mask;
-	(void)sigfillset(&all);
-	(void)pthread_attr_init(&attributes);
-	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
-	/* glibc's own: this library's is for the program's threads. */
-	create_call *create = (create_call *)pfs_next("pthread_create", &known);
-	if (create == NULL || create(&thread, &attributes, tick_on, NULL) != 0)
-		pfs_store_relaxed(&has_thread, 0); /* relaxed: the next thread tries again */
-	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	(void)pthread_attr_destroy(&attributes);
+	if (pfs_program.tick_ms != 0)
+		(void)pfs_background_start(&ticker);
 }
 
 void pfs_ticker_if_time(void)
 {
-	if (pfs_program.tick_ms == 0 || pfs_load_relaxed(&has_thread) != 0) /* relaxed: a hint */
+	if (pfs_program.tick_ms == 0 || pfs_background_is_there(&ticker))
 		return;
 	uint64_t now = pfs_now_ns(CLOCK_MONOTONIC);
 	uint64_t last = pfs_load_relaxed(&last_ns); /* relaxed: the CAS decides */
@@ -110,22 +102,31 @@ void pfs_ticker_if_time(void)
 	pfs_memory_tick(pfs_program.books);
 }
 
-void pfs_ticker_last_life(void)
+void pfs_ticker_life_ended(void)
 {
-	if (pfs_load_relaxed(&has_thread) == 0) /* relaxed: a hint */
-		return;
-	(void)pthread_mutex_lock(&waiting);
-	look_at_lives = true;
-	(void)pthread_cond_signal(&changed);
-	(void)pthread_mutex_unlock(&waiting);
+	if (pfs_background_is_there(&ticker) && has_no_life())
+		pfs_background_end(&ticker);
+}
+
+bool pfs_ticker_pause(void)
+{
+	bool was_there = pfs_background_is_there(&ticker);
+	if (was_there)
+		pfs_background_end(&ticker);
+	return was_there;
+}
+
+void pfs_ticker_resume(bool was_there)
+{
+	int errno_before = errno;
+	if (was_there)
+		pfs_ticker_wish();
+	errno = errno_before;
 }
 
 void pfs_ticker_child(void)
 {
-	pfs_store_relaxed(&has_thread, 0); /* relaxed: one thread */
-	pfs_store_relaxed(&last_ns, 0);    /* relaxed: one thread */
-	waiting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-	look_at_lives = false;
+	pfs_background_child(&ticker);
+	pfs_store_relaxed(&last_ns, 0); /* relaxed: one thread */
 	pfs_measure_child();
 }

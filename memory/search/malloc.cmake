@@ -1,5 +1,6 @@
 # The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/search-results.md).
-foreach(name attach bin cache classes extents give map own registry rings slabs slots stock take)
+foreach(name attach bin cache classes extents give lists map own purge registry rings slabs slots stock
+    take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c
@@ -14,7 +15,7 @@ endif()
 
 # And in virtual time, with its real sizes.
 if(NOT PFS_SANITIZE)
-  foreach(name arena locks tick)
+  foreach(name arena locks tick tick_round)
     list(APPEND malloc_timed_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
   endforeach()
   list(APPEND malloc_timed_sources ${malloc_sources})

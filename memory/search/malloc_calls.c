@@ -97,9 +97,9 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 		(void)pfs_caches_take_back(bin, &(bool){ false });
 		pfs_mutex_unlock(&bin->growing);
 		break;
-	case 'k': /* the spare slab ends */ pfs_bin_tick(bin, true); break;
+	case 'k': /* the spare slab ends */ (void)pfs_bin_tick(bin, true); break;
 	case 'e': /* a tick of the bin: unneeded stock and an idle spare slab are given back */
-		pfs_bin_tick(bin, false);
+		(void)pfs_bin_tick(bin, false);
 		break;
 	case 'r': /* a tick that finds all rings idle */ (void)pfs_caches_tick(true); break;
 	case 'l': pfs_cache_flush(); break;

@@ -10,7 +10,6 @@
 #define getcpu pfs_malloc_timed_getcpu
 #define sched_getaffinity pfs_malloc_timed_getaffinity
 #define syscall pfs_malloc_timed_syscall
-#define pthread_create pfs_malloc_timed_create
 
 /* Copies whole words, in either direction. */
 void *pfs_malloc_timed_copy(void *to, const void *from, size_t bytes);

@@ -1,7 +1,6 @@
 /* malloc_timed_world.c - the system below the allocator, in virtual time. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "memory/malloc/arena.h"
+#include "memory/malloc/background.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/rings.h"
 #include "memory/malloc/start.h"
@@ -122,9 +122,10 @@ void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
 	(void)sum, (void)cache;
 }
 
-void pfs_racks_tick(bool all)
+bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
-	(void)all;
+	(void)cache, (void)all;
+	return false;
 }
 
 void pfs_racks_take_back(struct pfs_arena *arena)
@@ -145,12 +146,12 @@ bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 
 void pfs_system_unmap_apart(void *at, size_t size_bytes)
 {
-	pfs_system_unmap(at, size_bytes);
+	(void)pfs_system_unmap(at, size_bytes);
 }
 
-void pfs_system_unmap(void *at, size_t size_bytes)
+bool pfs_system_unmap(void *at, size_t size_bytes)
 {
-	(void)pfs_system_purge(at, size_bytes);
+	return pfs_system_purge(at, size_bytes);
 }
 
 void pfs_system_read_only(void *at, size_t size_bytes)
@@ -205,16 +206,38 @@ long pfs_malloc_timed_syscall(long number, ...)
 	return 0;
 }
 
-/* The only thread that the allocator makes is its ticker. pfs_malloc_timed_tick replaces it. */
-int pfs_malloc_timed_create(pthread_t *thread, const pthread_attr_t *attributes,
-			    void *(*run)(void *), void *argument);
-int pfs_malloc_timed_create(pthread_t *thread, const pthread_attr_t *attributes,
-			    void *(*run)(void *), void *argument)
+/* The allocator's thread is its ticker. pfs_malloc_timed_tick replaces it. */
+bool pfs_background_start(struct pfs_background *self)
 {
-	(void)attributes, (void)run, (void)argument;
-	*thread = pthread_self();
+	pfs_store_relaxed(&self->is_there, 1); /* relaxed: as in background.c */
 	has_ticker = true;
-	return 0;
+	return true;
+}
+
+void pfs_background_end(struct pfs_background *self)
+{
+	(void)self;
+}
+
+void pfs_background_wake(struct pfs_background *self)
+{
+	(void)self;
+}
+
+bool pfs_background_wait(struct pfs_background *self, uint64_t until_ns)
+{
+	(void)self, (void)until_ns;
+	return false;
+}
+
+void pfs_background_leave(struct pfs_background *self)
+{
+	(void)self;
+}
+
+void pfs_background_child(struct pfs_background *self)
+{
+	(void)self;
 }
 
 void pfs_die(const char *call, const void *pointer, const char *what)

@@ -82,13 +82,14 @@ void *pfs_system_reserve(size_t size_bytes)
 
 void pfs_system_unmap_apart(void *at, size_t size_bytes)
 {
-	pfs_system_unmap(at, size_bytes);
+	(void)pfs_system_unmap(at, size_bytes);
 }
 
-void pfs_system_unmap(void *at, size_t size_bytes)
+bool pfs_system_unmap(void *at, size_t size_bytes)
 {
 	(void)size_bytes;
 	pfs_malloc_map_unleaf(at);
+	return true;
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)
@@ -166,11 +167,9 @@ void pfs_start_thread(struct pfs_cache *cache, pfs_start_ended *ended)
 
 void pfs_tick_end(void) {}
 
-void pfs_tick_wish(void) {}
-
-void pfs_tick_after_malloc(uint32_t *slow_calls)
+void pfs_tick_after_malloc(struct pfs_arena *arena, size_t bytes, uint32_t *slow_calls)
 {
-	(void)slow_calls;
+	(void)arena, (void)bytes, (void)slow_calls;
 }
 
 void pfs_tick_after_free(uint32_t *slow_calls)
@@ -183,6 +182,12 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 void pfs_rack_empty(struct pfs_cache *cache)
 {
 	(void)cache;
+}
+
+bool pfs_rack_tick(struct pfs_cache *cache, bool all)
+{
+	(void)cache, (void)all;
+	return false;
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)

@@ -45,8 +45,23 @@ PROBE(nothing)
 
 static void *nothing_in_thread(void *unused)
 {
+	return nothing(), unused;
+}
+
+static void *allocate_and_stay(void *has_started)
+{
 	nothing();
-	return unused;
+	*(volatile bool *)has_started = true;
+	return (void)sleep(60), NULL;
+}
+
+/* From now on the process has a second thread that has allocated. */
+static void stay_two(void)
+{
+	static volatile bool has_started;
+	corner_start(1, allocate_and_stay, (void *)&has_started);
+	while (!has_started)
+		(void)usleep(1000);
 }
 
 PROBE(threads_and_child)
@@ -115,7 +130,7 @@ static void wait_ms(unsigned ms)
 
 PROBE(dirty_stays)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
 	fill_and_free();
 	wait_ms(700);
 	CORNER_CHECK(dirty() >= LARGE_PAGES, "%zu pages are left", dirty());
@@ -136,7 +151,7 @@ PROBE(dirty_becomes_muzzy)
 
 PROBE(dirty_goes_in_time)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
 	fill_and_free();
 	CORNER_CHECK(dirty() >= LARGE_PAGES / 2, "%zu pages are left at once", dirty());
 	for (unsigned i = 0; i < 50 && dirty() != 0; i++)
@@ -164,7 +179,8 @@ static bool has_ticker(void)
 
 PROBE(no_ticker)
 {
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
+	fill_and_free();
 	wait_ms(50);
 	CORNER_CHECK(!has_ticker(), "there is a thread that ticks");
 }
@@ -172,7 +188,8 @@ PROBE(no_ticker)
 PROBE(ticker)
 {
 	CORNER_CHECK(!has_ticker(), "one thread, and there is another that ticks");
-	corner_threads(1, nothing_in_thread, NULL);
+	stay_two();
+	fill_and_free();
 	for (unsigned i = 0; i < 30 && !has_ticker(); i++)
 		wait_ms(100);
 	CORNER_CHECK(has_ticker(), "there is no thread that ticks");

@@ -1,11 +1,13 @@
 /*
  * corner_single.c - programs with one thread: unshare and setns fail in a process with a second
- * thread, so malloc must not start one before the program does. Nor may it ask for barriers in
- * other threads, because a sandbox may know no such call.
+ * thread, so malloc must not start one before the program does. And those whose other threads have
+ * ended, or do nothing. Nor may malloc ask for barriers in other threads while there are none,
+ * because a sandbox may know no such call.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,19 +25,25 @@
 #include "corner.h"
 
 #define BLOCKS 5000
+#define FREED_LATE 3000 /* 60 MB */
+
+static void work_once(void)
+{
+	static _Thread_local void *blocks[BLOCKS];
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		size_t size = 1 + i * 7919u % (i % 50 == 0 ? 300000 : 6000);
+		blocks[i] = malloc(size);
+		memset(blocks[i], 1, size);
+	}
+	for (unsigned i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+}
 
 /* Allocate and free much for a while, so that whatever starts late has started. */
 static void work(void)
 {
-	static void *blocks[BLOCKS];
 	for (int round = 0; round < 10; round++) {
-		for (unsigned i = 0; i < BLOCKS; i++) {
-			size_t size = 1 + i * 7919u % (i % 50 == 0 ? 300000 : 6000);
-			blocks[i] = malloc(size);
-			memset(blocks[i], 1, size);
-		}
-		for (unsigned i = 0; i < BLOCKS; i++)
-			free(blocks[i]);
+		work_once();
 		(void)usleep(150000);
 	}
 }
@@ -137,4 +146,123 @@ CORNER(unshare_after_fork)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		_exit(77);
 	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
+}
+
+/* ---- after other threads: the allocator's own must not be noticed ---- */
+
+static void *work_in_thread(void *unused)
+{
+	work_once();
+	return unused;
+}
+
+/* The last other thread was joined, so the process may do what needs a single thread. One that was
+ * joined may still count for a moment. CLONE_VM does nothing more. */
+static void must_be_alone(const char *when)
+{
+	int error = EINVAL;
+	for (unsigned i = 0; i < 50 && error == EINVAL; i++) {
+		error = unshare(CLONE_VM) == 0 ? 0 : errno;
+		if (error == EINVAL)
+			(void)usleep(2000);
+	}
+	CORNER_CHECK(error != EINVAL, "%s: unshare: EINVAL, with %u threads", when,
+		     corner_task_count());
+}
+
+CORNER(unshare_after_join)
+{
+	for (unsigned round = 0; round < 3; round++) {
+		corner_threads(2, work_in_thread, NULL);
+		must_be_alone("after a join");
+		work_once();
+		must_be_alone("after a join, and more work");
+	}
+	if (unshare(CLONE_NEWUSER) != 0)
+		corner_skip("unshare: %s", strerror(errno));
+}
+
+static void tick_often(void)
+{
+	if (getenv("PFS_MALLOC_CONF") == NULL)
+		corner_again("PFS_MALLOC_CONF", "tick_ms:20");
+}
+
+static void *work_and_vanish(void *unused)
+{
+	work_once();
+	(void)syscall(SYS_exit, 0);
+	return unused;
+}
+
+static void vanish(void *unused)
+{
+	corner_start(3, work_and_vanish, NULL);
+	work_once();
+	(void)usleep(100000);
+	(void)syscall(SYS_exit, 0);
+	(void)unused;
+}
+
+/* Threads that leave by the system call run no destructors, but the process ends with the last. */
+CORNER(threads_vanish)
+{
+	tick_often();
+	corner_child(vanish, NULL, 5);
+}
+
+static void *work_and_stay(void *unused)
+{
+	work_once();
+	for (;;)
+		(void)pause();
+	return unused;
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+static void come_to_rest(void)
+{
+	long least = LONG_MAX;
+	for (unsigned i = 0; i < 15 && least > 2; i++) {
+		long before = switches();
+		(void)usleep(200000);
+		long now = switches() - before;
+		least = now < least ? now : least;
+	}
+	CORNER_CHECK(least <= 2, "at least %ld wake-ups in 10 ticks of an idle process", least);
+}
+
+/* A process that does nothing is not woken up. It comes to rest after some ticks. */
+CORNER(idle_is_idle)
+{
+	tick_often();
+	corner_start(1, work_and_stay, NULL);
+	work_once();
+	come_to_rest();
+}
+
+/* What a process at rest frees goes, even if it allocates nothing more. */
+CORNER(idle_frees)
+{
+	static void *blocks[FREED_LATE];
+	tick_often();
+	corner_start(1, work_and_stay, NULL);
+	for (unsigned i = 0; i < FREED_LATE; i++)
+		blocks[i] = memset(malloc(20000), 1, 20000);
+	come_to_rest();
+	size_t before = corner_resident_bytes();
+	for (unsigned i = 0; i < FREED_LATE; i++)
+		free(blocks[i]);
+	size_t after = corner_resident_bytes();
+	for (unsigned i = 0; i < 20 && after > before / 2; i++) {
+		(void)usleep(50000);
+		after = corner_resident_bytes();
+	}
+	CORNER_CHECK(after <= before / 2, "%zu MiB of %zu stay", after >> 20, before >> 20);
 }

@@ -69,13 +69,13 @@ static void fill(void)
 static void check_ticks(void)
 {
 	fill();
-	pfs_racks_tick(false);
+	(void)pfs_caches_tick(false);
 	CHECK(of_rack(pfs_cache_own).rack_blocks != 0, "the first tick took blocks just freed");
 	void *block = pfs_malloc(20 * KIB); /* used meanwhile: stays for another tick */
 	pfs_block_free(block);
-	pfs_racks_tick(false);
+	(void)pfs_caches_tick(false);
 	CHECK(of_rack(pfs_cache_own).rack_blocks == 1, "idle blocks stayed, or the other one went");
-	pfs_racks_tick(false);
+	(void)pfs_caches_tick(false);
 	CHECK(of_rack(pfs_cache_own).rack_blocks == 0, "an idle block stayed");
 }
 
@@ -149,7 +149,7 @@ static void check_threads(void)
 		CHECK(pthread_create(&threads[i], NULL, use, (void *)(i + 1)) == 0, "no thread");
 	for (unsigned i = 0; i < ROUNDS / 10; i++) {
 		pfs_racks_take_back(pfs_arena_at(0));
-		pfs_racks_tick(i % 2 == 0);
+		(void)pfs_caches_tick(i % 2 == 0);
 	}
 	for (unsigned i = 0; i < 3; i++)
 		(void)pthread_join(threads[i], NULL);

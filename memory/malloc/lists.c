@@ -1,0 +1,159 @@
+#include "lists.h"
+
+#include "map.h"
+
+static struct pfs_extents_kind *kind_of(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	return &self->kinds[pfs_extent_kind(extent)];
+}
+
+void pfs_extents_list_length(struct pfs_extents_kind *kind, struct pfs_extent *extent)
+{
+	uint32_t length = pfs_length_floor(pfs_extent_pages(extent));
+	extent->previous = NULL;
+	extent->next = kind->lengths[length];
+	if (extent->next != NULL)
+		extent->next->previous = extent;
+	kind->lengths[length] = extent;
+	kind->has_length[length / 64] |= UINT64_C(1) << (length % 64);
+}
+
+void pfs_extents_unlist_length(struct pfs_extents_kind *kind, struct pfs_extent *extent)
+{
+	uint32_t length = pfs_length_floor(pfs_extent_pages(extent));
+	if (extent->next != NULL)
+		extent->next->previous = extent->previous;
+	if (extent->previous != NULL)
+		extent->previous->next = extent->next;
+	else
+		kind->lengths[length] = extent->next;
+	if (kind->lengths[length] == NULL)
+		kind->has_length[length / 64] &= ~(UINT64_C(1) << (length % 64));
+}
+
+static void list_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
+{
+	extent->newer = NULL;
+	extent->older = kind->newest;
+	if (kind->newest != NULL)
+		kind->newest->newer = extent;
+	else
+		kind->oldest = extent;
+	kind->newest = extent;
+}
+
+static void unlist_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
+{
+	if (extent->newer != NULL)
+		extent->newer->older = extent->older;
+	else
+		kind->newest = extent->older;
+	if (extent->older != NULL)
+		extent->older->newer = extent->newer;
+	else
+		kind->oldest = extent->newer;
+}
+
+static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	struct pfs_extents_kind *kind = kind_of(self, extent);
+	pfs_extents_list_length(kind, extent);
+	list_by_age(kind, extent);
+	kind->pages += pfs_extent_pages(extent);
+	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+}
+
+/* Take an extent out of its lists. It is HELD from now on. */
+void pfs_extents_delist(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	struct pfs_extents_kind *kind = kind_of(self, extent);
+	pfs_extents_unlist_length(kind, extent);
+	unlist_by_age(kind, extent);
+	kind->pages -= pfs_extent_pages(extent);
+	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
+}
+
+/* Update the low-water marks, after the unused rest of a taken extent is back in its list. */
+void pfs_extents_note_low(struct pfs_extents *self)
+{
+	for (uint32_t i = 0; i < PFS_EXTENT_FREE_KINDS; i++) {
+		struct pfs_extents_kind *kind = &self->kinds[i];
+		if (kind->pages < kind->pages_low)
+			kind->pages_low = kind->pages;
+	}
+}
+
+struct pfs_extent *pfs_extents_descriptor(struct pfs_extents *self)
+{
+	struct pfs_extent *extent = pfs_base_new(&self->descriptors, sizeof(*extent));
+	if (extent == NULL)
+		return NULL;
+	if (pfs_extent_arena(extent) == NULL) {
+		pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: it never changes */
+		extent->next_of_all = self->all;
+		self->all = extent;
+	}
+	extent->tags = NULL;
+	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
+	return extent;
+}
+
+void pfs_extents_descriptor_free(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
+	pfs_base_free(&self->descriptors, extent);
+}
+
+/* The arena's free extent of a kind that contains an address; NULL: none. */
+struct pfs_extent *pfs_extents_neighbour(struct pfs_extents *self, uintptr_t address,
+					 enum pfs_extent_kind kind)
+{
+	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none(address));
+	bool is_own = extent != NULL && pfs_extent_arena(extent) == self->arena;
+	return is_own && pfs_extent_kind(extent) == kind ? extent : NULL;
+}
+
+/* Append `right`, which begins where `left` ends, to `left`. */
+void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct pfs_extent *right)
+{
+	pfs_map_set_ends(left->base, left->size_bytes, NULL);
+	pfs_map_set_ends(right->base, right->size_bytes, NULL);
+	left->size_bytes += right->size_bytes;
+	pfs_extents_descriptor_free(self, right);
+}
+
+/* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
+void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
+			enum pfs_extent_kind kind)
+{
+	struct pfs_extent *left = pfs_extents_neighbour(self, extent->base - 1, kind);
+	struct pfs_extent *right = pfs_extents_neighbour(self, extent->base + extent->size_bytes,
+							 kind);
+	if (left != NULL) {
+		pfs_extents_delist(self, left);
+		pfs_extents_join(self, left, extent);
+		extent = left;
+	}
+	if (right != NULL) {
+		pfs_extents_delist(self, right);
+		pfs_extents_join(self, extent, right);
+	}
+	pfs_extent_set_kind(extent, kind);
+	enlist(self, extent);
+}
+
+/* Cut a HELD extent at size_bytes. Returns the rest, HELD; NULL: no memory for its descriptor. */
+struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent *extent,
+				     size_t size_bytes)
+{
+	struct pfs_extent *rest = pfs_extents_descriptor(self);
+	if (rest == NULL)
+		return NULL;
+	rest->base = extent->base + size_bytes;
+	rest->size_bytes = extent->size_bytes - size_bytes;
+	rest->is_zeroed = extent->is_zeroed;
+	extent->size_bytes = size_bytes;
+	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+	pfs_map_set_ends(rest->base, rest->size_bytes, rest);
+	return rest;
+}
