@@ -92,7 +92,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
-#define WANTS 17u
+#define WANTS 18u
 
 /* Regions without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
@@ -126,6 +126,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		  at_least_one(config->trace_owners_max), 16 },
 		{ PFS_BOX_LIMITS, sizeof(struct pfs_box_limit), PFS_BOX_LIMITS_MAX, 0 },
 		{ PFS_BOX_SWITCHES, sizeof(struct pfs_box_switch), config->threads_max, 0 },
+		{ PFS_BOX_CORRUPTION, sizeof(struct pfs_box_corruption), 1, 0 },
 	};
 	for (uint32_t i = 0; i < WANTS; i++)
 		if (each[i].records != 0)

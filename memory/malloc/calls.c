@@ -6,6 +6,8 @@
 #include <pfslab/malloc.h>
 #include <string.h>
 
+#include "choose.h"
+#include "guard.h"
 #include "last.h"
 #include "quick.h"
 #include "stats.h"
@@ -39,6 +41,8 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 	int errno_before = errno;
 	bool may_be = size_bytes <= PFS_SIZE_MAX;
 	if (may_be)
+		block = pfs_choose_large(arena, size_bytes, align_bytes);
+	if (may_be && block == NULL)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	for (uint32_t i = 0; may_be && block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
@@ -64,7 +68,9 @@ static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
 	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
-	void *block = pfs_cache_refill(class);
+	void *block = pfs_choose_small(class, size_bytes);
+	if (pfs_likely(block == NULL))
+		block = pfs_cache_refill(class);
 	for (uint32_t i = 0; block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_cache_take_one(class);
 	if (pfs_conf.stats_print)
@@ -86,12 +92,16 @@ PFS_OWN void *pfs_malloc(size_t size_bytes)
 	return pfs_malloc_quick(size_bytes);
 }
 
-/* The pointer is in no slab: NULL, a large block, or a mistake. */
+/* The pointer is in no slab: NULL, a large or a guarded block, or a mistake. */
 static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
 		return;
-	pfs_large_free(pfs_large_of(block, call));
+	struct pfs_extent *extent = pfs_extent_of(block, call);
+	if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED)
+		pfs_guard_free(extent, call);
+	else
+		pfs_large_free(pfs_large_of(block, call));
 	pfs_tick_after_free(&pfs_cache_own->slow_calls);
 }
 
@@ -119,9 +129,9 @@ struct pfs_extent *pfs_extent_of(const void *block, const char *call)
 	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
 	struct pfs_extent *extent = pfs_map_extent(entry);
 	if (!pfs_likely(extent != NULL && pfs_extent_kind(extent) >= PFS_EXTENT_LARGE))
-		pfs_die(call, block, "this is not a block of this allocator");
-	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && extent->base != (uintptr_t)block)
-		pfs_die(call, block, "the pointer is not to the start of a block");
+		pfs_die(call, block, pfs_guard_was((uintptr_t)block) ? PFS_IS_FREE : PFS_NO_BLOCK);
+	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB && extent->base != (uintptr_t)block)
+		pfs_die(call, block, PFS_NOT_START);
 	return extent;
 }
 
@@ -129,7 +139,7 @@ struct pfs_extent *pfs_large_of(const void *block, const char *call)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE)
-		pfs_die(call, block, "this is not a block of this allocator");
+		pfs_die(call, block, PFS_NO_BLOCK);
 	return extent;
 }
 
@@ -185,7 +195,7 @@ static void *realloc_to(void *block, size_t size_bytes)
 	uint32_t region;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("realloc", block, "the pointer is not to the start of a block");
+		pfs_die("realloc", block, PFS_NOT_START);
 	size_t before = extent_block_bytes(extent);
 	if (pfs_size_of_request(size_bytes) == before)
 		return block;
@@ -287,6 +297,6 @@ PFS_OWN uint32_t *pfs_malloc_tag(const void *block)
 	uint32_t region = 0;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("pfs_malloc_tag", block, "the pointer is not to the start of a block");
+		pfs_die("pfs_malloc_tag", block, PFS_NOT_START);
 	return &extent->tags[region];
 }

@@ -9,6 +9,7 @@
 #include <pfslab/malloc.h>
 #include <string.h>
 
+#include "choose.h"
 #include "explicit.h"
 #include "quick.h"
 
@@ -83,7 +84,9 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	struct pfs_cache *cache = pfs_cache_attached();
 	struct pfs_arena *of = arena != NULL ? arena : pfs_cache_arena();
 	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
-	void *block;
+	void *block = pfs_choose_large(of, bytes, PFS_OS_PAGE);
+	if (block != NULL)
+		return pfs_block_fill(block);
 	uint32_t got = pfs_bin_take(bin, &block, 1);
 	for (uint32_t i = 0; got == 0 && pfs_tick_emergency(bytes, i); i++)
 		got = pfs_bin_take(bin, &block, 1);

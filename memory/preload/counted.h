@@ -238,7 +238,7 @@ int pfs_front_posix_memalign(void **block, size_t align_bytes, size_t size_bytes
 /* The bytes of a block's class. */
 static inline uint64_t pfs_counted_class_bytes(struct pfs_extent *extent)
 {
-	bool is_large = pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+	bool is_large = pfs_extent_kind(extent) != PFS_EXTENT_SLAB;
 	return is_large ? extent->request_bytes : extent->block_bytes;
 }
 

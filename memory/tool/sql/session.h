@@ -111,7 +111,8 @@ extern const struct pfs_table pfs_sql_objects[];
 extern const size_t pfs_sql_object_count;
 extern const struct pfs_table pfs_sql_os, pfs_sql_parts, pfs_sql_mapped, pfs_sql_history,
 	pfs_sql_trace;
-extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits;
+extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits,
+	pfs_sql_corruption;
 extern const struct pfs_table pfs_sql_status, pfs_sql_variables;
 
 /* All of them: table i; NULL: no more. */
