@@ -14,7 +14,7 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 
 /* not a time: purge what was not needed since the last tick */
 #define PFS_DECAY_LOW_WATER INT64_C(-2)
-#define PFS_GUARD_RATE 1000000u
+#define PFS_GUARD_RATE 500000u
 #define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {

@@ -132,8 +132,7 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 		block = small_new(wish, bytes);
 	} else {
 		struct pfs_arena *arena = wish->arena != NULL ? wish->arena : pfs_cache_arena();
-		block = pfs_malloc_large_in(arena, size_bytes != 0 ? size_bytes : 1,
-					    wish->align_bytes, &is_zeroed);
+		block = pfs_malloc_large_in(arena, bytes, wish->align_bytes, &is_zeroed);
 		if (!wish->zero)
 			(void)pfs_block_fill(block);
 	}
@@ -142,11 +141,17 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 	return block;
 }
 
+/* A caller may use what nallocx says, also of a guarded block. */
+static PFS_COLD void *whole_slow(size_t size)
+{
+	return pfs_malloc_slow(size <= PFS_SIZE_MAX ? pfs_size_of_request(size) : size);
+}
+
 PUBLIC void *mallocx(size_t size, int flags)
 {
 	struct wish wish;
 	if (flags == 0)
-		return pfs_malloc_quick(size);
+		return pfs_malloc_quick_or(size, whole_slow);
 	return read_flags(&wish, flags) ? block_new(&wish, size) : pfs_no_memory(size);
 }
 
