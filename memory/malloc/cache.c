@@ -181,8 +181,9 @@ void *pfs_cache_fill(uint64_t offset)
 	if (pfs_load_relaxed(&ring->front) != low)
 		return NULL;
 	uint64_t have = pfs_ring_back_count(ring);
-	if (have < few(ring) || is_filled_often(ring) ||
-	    !pfs_likely(pfs_choose_is_far(cache, ring)))
+	if (have < few(ring) || is_filled_often(ring))
+		return NULL;
+	if (!pfs_likely(pfs_choose_is_far(cache, ring)))
 		return NULL;
 	void *block = fill_and_pop(cache, ring, have);
 	pfs_ring_leave(ring);
@@ -257,7 +258,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 	struct pfs_cache *cache = pfs_cache_own;
 	pfs_ring_hold(ring);
 	if (pfs_ring_back_slots(ring)[(int64_t)pfs_ring_back_count(ring) - 1] == block)
-		pfs_die(call, block, PFS_IS_FREE);
+		pfs_die(call, block, "the block is already free");
 	if (pfs_ring_back_count(ring) == ring->capacity) {
 		grow(cache, ring, class, FLUSH_GROWS_TO);
 		/* Beyond the quick start, flush half even though the ring has grown: blocks that a

@@ -20,7 +20,7 @@ static void give_word(struct pfs_extent *slab, uint32_t word, uint64_t mask, con
 	if (!pfs_likely((before & mask) == 0)) {
 		uint64_t twice = before & mask;
 		uint32_t region = word * PFS_WORD_REGIONS + (uint32_t)__builtin_ctzll(twice);
-		pfs_die(call, pfs_slab_block(slab, region), PFS_IS_FREE);
+		pfs_die(call, pfs_slab_block(slab, region), "the block is already free");
 	}
 	pfs_hint_raise(&slab->summary, UINT64_C(1) << word);
 	pfs_hint_raise(&group->room, UINT64_C(1) << slot);
@@ -39,12 +39,12 @@ static PFS_COLD PFS_NORETURN void die_of(const struct pfs_extent *slab, void *co
 	for (; i < count; i++) {
 		uint32_t region;
 		if (!pfs_slab_region(slab, (uintptr_t)blocks[i], &region))
-			pfs_die(call, blocks[i], PFS_NOT_START);
+			pfs_die(call, blocks[i], "the pointer is not to the start of a block");
 		if ((seen & UINT64_C(1) << (region % PFS_WORD_REGIONS)) != 0)
 			break;
 		seen |= UINT64_C(1) << (region % PFS_WORD_REGIONS);
 	}
-	pfs_die(call, blocks[i < count ? i : 0], PFS_IS_FREE);
+	pfs_die(call, blocks[i < count ? i : 0], "the block is already free");
 }
 
 /* On processors without the instruction the builtin would be a function call. */
@@ -96,7 +96,7 @@ static uint32_t give_run(struct pfs_extent *slab, void *const *blocks, uint32_t 
 	}
 	uint32_t run = (uint32_t)(at - blocks);
 	if (run == 0) /* beyond the last region */
-		pfs_die(call, blocks[0], PFS_NOT_START);
+		pfs_die(call, blocks[0], "the pointer is not to the start of a block");
 	if (low_halves >= reciprocal || count_bits(mask) != run)
 		die_of(slab, blocks, run, call);
 	give_word(slab, (uint32_t)word, mask, call);
@@ -110,7 +110,7 @@ void pfs_blocks_give(void *const *blocks, uint32_t count, const char *call)
 		struct pfs_extent *slab = pfs_map_extent(pfs_map_entry(blocks[given]));
 		/* Another thread has also freed it, and its slab has ended since. */
 		if (!pfs_likely(slab != NULL && pfs_extent_kind(slab) == PFS_EXTENT_SLAB))
-			pfs_die(call, blocks[given], PFS_IS_FREE);
+			pfs_die(call, blocks[given], "the block is already free");
 		given += give_run(slab, &blocks[given], count - given, call);
 	}
 }
