@@ -153,7 +153,10 @@ static inline void *fill_and_pop(struct pfs_cache *cache, struct pfs_cache_ring 
 				 uint64_t have)
 {
 	uint64_t most = ring->front_capacity;
-	uint64_t go = pfs_choose_fill(cache, ring, have < most ? have : most);
+	uint64_t wish = have < most ? have : most;
+	uint64_t go = pfs_choose_fill(cache, ring, wish);
+	if (!pfs_likely(go == wish)) /* cut: behind it the back may have fewer places */
+		most = go;
 	void **to = ring->slots;
 	uint64_t back = pfs_load_relaxed(&ring->back) - go * sizeof(*to); /* relaxed: [CR1] */
 	void **from = (void **)back; /* NOLINT: addresses are numbers here */

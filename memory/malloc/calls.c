@@ -65,7 +65,7 @@ static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 	if (pfs_is_last())
 		return last_block(size_bytes, PFS_LINE);
 	if (size_bytes > PFS_SMALL_MAX)
-		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
+		return pfs_block_fill(pfs_malloc_large(size_bytes, 1, NULL));
 	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
 	void *block = pfs_choose_small(class, size_bytes);
@@ -168,7 +168,7 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 	if (bytes <= PFS_SMALL_MAX)
 		block = pfs_malloc_quick(bytes);
 	else
-		block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
+		block = pfs_malloc_large(bytes, 1, &is_zeroed);
 	if (block != NULL && !is_zeroed)
 		memset(block, 0, bytes);
 	return block;

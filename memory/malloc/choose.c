@@ -87,7 +87,7 @@ void *pfs_choose_small(uint32_t class, size_t size_bytes)
 	if (pfs_likely(!take_due(ring) && !is_next(cache)))
 		return NULL;
 	pfs_ring_leave(ring);
-	void *block = pfs_guard_new(cache->arena, size_bytes);
+	void *block = pfs_guard_new(cache->arena, size_bytes, 1);
 	if (block == NULL)
 		pfs_ring_hold(ring); /* as it was */
 	return block;
@@ -102,5 +102,5 @@ void *pfs_choose_large(struct pfs_arena *arena, size_t size_bytes, size_t align_
 		pfs_choose_pass(cache, 1);
 		return NULL;
 	}
-	return align_bytes <= PFS_OS_PAGE ? pfs_guard_new(arena, size_bytes) : NULL;
+	return pfs_guard_new(arena, size_bytes, align_bytes);
 }

@@ -176,12 +176,11 @@ static void report(uintptr_t code)
 
 static enum pfs_corruption_kind kind_of(const struct pfs_guard_found *found, uintptr_t address)
 {
-	if (found->is_freed)
-		return PFS_CORRUPTION_USE_AFTER_FREE;
 	if (address < found->block)
 		return PFS_CORRUPTION_UNDERFLOW;
-	return address >= found->block + found->size_bytes ? PFS_CORRUPTION_OVERFLOW
-							   : PFS_CORRUPTION_NONE;
+	if (address >= found->block + found->size_bytes)
+		return PFS_CORRUPTION_OVERFLOW;
+	return found->is_freed ? PFS_CORRUPTION_USE_AFTER_FREE : PFS_CORRUPTION_NONE;
 }
 
 bool pfs_corruption_accessed(uintptr_t address, uintptr_t code, enum pfs_corruption_access access)

@@ -484,16 +484,11 @@ void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size
 	pfs_mutex_unlock(&self->lock);
 }
 
-static size_t whole_pages(size_t size_bytes)
-{
-	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
-}
-
 void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
 {
 	pfs_extents_count_large(self, before_bytes, after_bytes);
 	pfs_mutex_lock(&self->lock);
-	self->active_bytes += whole_pages(after_bytes) - whole_pages(before_bytes);
-	self->mapped_bytes += whole_pages(after_bytes) - whole_pages(before_bytes);
+	self->active_bytes += after_bytes - before_bytes;
+	self->mapped_bytes += after_bytes - before_bytes;
 	pfs_mutex_unlock(&self->lock);
 }

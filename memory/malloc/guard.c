@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "arena.h"
 #include "base/random.h"
@@ -18,12 +19,14 @@
 
 #define PITCH (PFS_GUARD_BYTES_MOST + PFS_OS_PAGE)
 #define SLOTS_MOST 16384u /* a living block is a mapping more, of at most 65530 by default */
+#define LIMIT_PART 64u    /* the pool's part of a limited address space */
 #define PATTERN 0xB7
 #define AT_BEGIN_OF 4u /* one of that many blocks is at its slot's beginning */
 
 struct slot {
 	struct pfs_extent extent; /* first; [GU1] */
 	uint32_t tag;
+	_Atomic(uint32_t) is_freed; /* the block; [GU4] [GU5] */
 	struct slot *next;    /* in the list of freed ones; under lock */
 	char *pages;          /* of the block; [GU2], like all below */
 	size_t page_bytes;
@@ -57,10 +60,19 @@ static char *begin_of(const struct slot *slot)
 
 /* ---- slots ---- */
 
+static uint32_t slot_count(void)
+{
+	struct rlimit limit;
+	uint64_t most = SLOTS_MOST;
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / LIMIT_PART / PITCH < most)
+		most = limit.rlim_cur / LIMIT_PART / PITCH;
+	return pfs_conf.guard_slots < most ? pfs_conf.guard_slots : (uint32_t)most;
+}
+
 /* Under lock. */
 static bool reserve(void)
 {
-	uint32_t count = pfs_conf.guard_slots < SLOTS_MOST ? pfs_conf.guard_slots : SLOTS_MOST;
+	uint32_t count = slot_count();
 	size_t bytes = PFS_OS_PAGE + count * PITCH;
 	if (pool.is_refused || count == 0)
 		return false;
@@ -112,12 +124,12 @@ static void give(struct slot *slot)
 
 /* ---- blocks ---- */
 
-static void place(struct slot *slot, size_t size_bytes, bool is_at_begin)
+static void place(struct slot *slot, size_t size_bytes, size_t align_bytes, bool is_at_begin)
 {
-	size_t align = size_bytes <= 8 ? 8 : 16;
+	size_t least = size_bytes <= 8 ? 8 : 16, align = align_bytes > least ? align_bytes : least;
 	size_t rounded = (size_bytes + align - 1) & ~(align - 1);
 	char *begin = begin_of(slot);
-	slot->page_bytes = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
+	slot->page_bytes = (rounded + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 	slot->pages = is_at_begin ? begin : begin + PFS_GUARD_BYTES_MOST - slot->page_bytes;
 	slot->extent.base = (uintptr_t)(is_at_begin ? begin
 						    : begin + PFS_GUARD_BYTES_MOST - rounded);
@@ -152,10 +164,10 @@ static const unsigned char *written(const struct rests *rests)
 	return NULL;
 }
 
-void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes)
+void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes)
 {
 	bool is_first, is_at_begin;
-	if (size_bytes > PFS_GUARD_BYTES_MOST)
+	if (size_bytes > PFS_GUARD_BYTES_MOST || align_bytes > PFS_OS_PAGE)
 		return NULL;
 	struct slot *slot = take(&is_first, &is_at_begin);
 	if (slot == NULL)
@@ -167,9 +179,8 @@ void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes)
 	/* relaxed: the slot is this thread's [GU2], and [GU5] carries it. */
 	pfs_store_relaxed(&slot->extent.kind, PFS_EXTENT_HELD);
 	pfs_store_relaxed(&slot->extent.arena, arena); /* relaxed: as above */
-	place(slot, size_bytes != 0 ? size_bytes : 1, is_at_begin);
+	place(slot, size_bytes != 0 ? size_bytes : 1, align_bytes, is_at_begin);
 	if (!pfs_system_open(slot->pages, slot->page_bytes)) {
-		pfs_store_release(&slot->extent.kind, PFS_EXTENT_RETAINED); /* [GU5] release */
 		give(slot);
 		return NULL;
 	}
@@ -177,6 +188,7 @@ void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes)
 	memset(rests.before, PATTERN, rests.before_bytes);
 	memset(rests.behind, PATTERN, rests.behind_bytes);
 	slot->freed.thread_id = 0;
+	pfs_store_relaxed(&slot->is_freed, 0); /* relaxed: as above */
 	pfs_trace_take(&slot->allocated, 0);
 	pfs_extents_count_guarded(&arena->extents, 0, slot->extent.request_bytes);
 	pfs_cache_note_new(pfs_cache_own, slot->extent.request_bytes);
@@ -200,7 +212,7 @@ void pfs_guard_free(struct pfs_extent *extent, const char *call)
 	size_t bytes = extent->request_bytes;
 	pfs_trace_take(&slot->freed, 0);
 	/* [GU5] release, pairs with [GU4]: for a handler that finds the slot freed. */
-	pfs_store_release(&extent->kind, PFS_EXTENT_RETAINED);
+	pfs_store_release(&slot->is_freed, 1);
 	pfs_system_close(slot->pages, slot->page_bytes);
 	pfs_extents_count_guarded(&pfs_extent_arena(extent)->extents, bytes, 0);
 	pfs_cache_note_freed(pfs_cache_attached(), bytes);
@@ -241,10 +253,9 @@ bool pfs_guard_find(uintptr_t address, struct pfs_guard_found *found)
 	if (slot == NULL || slot->extent.base == 0)
 		return false;
 	/* [GU4] acquire, pairs with [GU5]. */
-	uint32_t kind = pfs_load_acquire(&((struct slot *)(uintptr_t)slot)->extent.kind);
-	*found = (struct pfs_guard_found){ slot->extent.base, slot->extent.request_bytes,
-					   kind == PFS_EXTENT_RETAINED, &slot->allocated,
-					   &slot->freed };
+	bool is_freed = pfs_load_acquire(&((struct slot *)(uintptr_t)slot)->is_freed) != 0;
+	*found = (struct pfs_guard_found){ slot->extent.base, slot->extent.request_bytes, is_freed,
+					   &slot->allocated, &slot->freed };
 	return true;
 }
 

@@ -10,15 +10,17 @@
  *	page  | slot 0: ....[block] | page | slot 1: [block].... | page | slot 2 ...
  *
  * Three of four blocks lie at the end of their slot, rounded up to 16 bytes (8 up to 8 bytes), the
- * others at its beginning. What is left of their pages holds a pattern, which is compared when the
+ * others at its beginning. If an alignment was asked for, the end is rounded to that. What is left of their pages holds a pattern, which is compared when the
  * block is freed. The usable size of a guarded block is the size that was asked for.
+ *
+ * A pool takes at most a 64th of a limited address space (RLIMIT_AS).
  *
  * A freed slot is used again when no other was free for longer. Its record stays until then: who
  * allocated it, who freed it. If all blocks of the pool are in use, mallocs get ordinary ones.
  *
  * Invariants
- *	[GU1] a slot's extent is GUARDED while its block is in use, HELD while one thread makes or
- *	     frees it, RETAINED after a free, DIRTY (zero) before its first use.
+ *	[GU1] a slot's extent is GUARDED while its block is in use, and HELD from its first use on
+ *	     otherwise: so no arena takes it for a free neighbour.
  *	[GU2] the thread that took a slot out of the list, or changed its extent from GUARDED to
  *	     HELD, owns it until it makes it GUARDED or gives it back.
  *	[GU3] from the first use of a slot on, all its pages have entries in the page map that lead
@@ -42,11 +44,11 @@ struct pfs_arena;
 /*
  * pfs_guard_new - a guarded block, which statistics count for an arena.
  *
- * Returns   it, aligned to what every block of the size is; NULL: it would be too large, or no slot
- *           is free, or the system refuses.
+ * align_bytes: a power of two; 1: what every block of the size has.
+ * Returns   it; NULL: it would be too large, or no slot is free, or the system refuses.
  * Progress  blocking: a lock, held for some instructions; the system.
  */
-void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes);
+void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes);
 
 /* Free the block of a guarded extent; a mistake ends the program (corruption.h). Blocking, as above.
  * */

@@ -84,7 +84,7 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	struct pfs_cache *cache = pfs_cache_attached();
 	struct pfs_arena *of = arena != NULL ? arena : pfs_cache_arena();
 	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
-	void *block = pfs_choose_large(of, bytes, PFS_OS_PAGE);
+	void *block = pfs_choose_large(of, bytes, 1);
 	if (block != NULL)
 		return pfs_block_fill(block);
 	uint32_t got = pfs_bin_take(bin, &block, 1);
