@@ -18,9 +18,9 @@ struct pfs_conf pfs_conf = {
 	.background_thread = true,
 	.thp = PFS_THP_DEFAULT,
 	.guard_rate = PFS_GUARD_RATE,
-	.guard_slots = 256,
 };
 
+static uint32_t wants_slots;     /* the option guard_slots; 0: by the rate */
 static bool wants_rings = true; /* the option tcache; options that fill blocks override it */
 
 #define TEXT_MAX 64u
@@ -52,7 +52,7 @@ static const struct option {
 	{ "stats_print", KIND_BOOL, &pfs_conf.stats_print },
 	{ "thp", KIND_THP, &pfs_conf.thp },
 	{ "guard_rate", KIND_COUNT, &pfs_conf.guard_rate },
-	{ "guard_slots", KIND_COUNT, &pfs_conf.guard_slots },
+	{ "guard_slots", KIND_COUNT, &wants_slots },
 };
 
 static bool parse_bool(const char *text, bool *value)
@@ -173,6 +173,9 @@ static void settle(void)
 	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
 	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk &&
 			  pfs_conf.guard_rate != 1;
+	pfs_conf.guard_slots = wants_slots != 0              ? wants_slots
+			       : pfs_conf.guard_rate < 1000 ? PFS_GUARD_SLOTS_MANY
+							    : PFS_GUARD_SLOTS_FEW;
 }
 
 bool pfs_conf_start(void)

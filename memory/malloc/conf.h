@@ -15,6 +15,8 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 /* not a time: purge what was not needed since the last tick */
 #define PFS_DECAY_LOW_WATER INT64_C(-2)
 #define PFS_GUARD_RATE 500000u
+#define PFS_GUARD_SLOTS_FEW 256u   /* by default; */
+#define PFS_GUARD_SLOTS_MANY 8192u /* with a rate below 1000 */
 #define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {

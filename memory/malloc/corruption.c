@@ -44,12 +44,12 @@ static void add_thread(struct pfs_text *text, const struct pfs_trace *trace)
 	pfs_text_add(text, ")");
 }
 
+/* The module and the offset in it, as addr2line takes them. */
 static void add_frame(struct pfs_text *text, uintptr_t address)
 {
 	struct dl_find_object module;
 	pfs_text_add(text, "    ");
-	/* NOLINTNEXTLINE: code. A return address may be behind its function's end. */
-	if (_dl_find_object((void *)(address - 1), &module) != 0) {
+	if (_dl_find_object((void *)address, &module) != 0) { /* NOLINT: code */
 		pfs_text_hex(text, address);
 	} else {
 		const char *path = module.dlfo_link_map->l_name;
@@ -60,15 +60,17 @@ static void add_frame(struct pfs_text *text, uintptr_t address)
 	pfs_text_add(text, "\n");
 }
 
-static void add_stack(struct pfs_text *text, const struct pfs_trace *trace)
+/* Calls are a byte before the addresses that they return to. */
+static void add_stack(struct pfs_text *text, const struct pfs_trace *trace, bool is_access)
 {
 	for (uint32_t i = 0; i < trace->depth; i++)
-		add_frame(text, trace->frames[i]);
+		add_frame(text, trace->frames[i] - (i == 0 && is_access ? 0 : 1));
 	if (trace->is_cut)
 		pfs_text_add(text, "    ...\n");
 }
 
-static void add_trace(struct pfs_text *text, const char *what, const struct pfs_trace *trace)
+static void add_trace(struct pfs_text *text, const char *what, const struct pfs_trace *trace,
+		      bool is_access)
 {
 	if (trace == NULL || trace->thread_id == 0)
 		return;
@@ -76,7 +78,7 @@ static void add_trace(struct pfs_text *text, const char *what, const struct pfs_
 	pfs_text_add(text, what);
 	add_thread(text, trace);
 	pfs_text_add(text, "\n");
-	add_stack(text, trace);
+	add_stack(text, trace, is_access);
 }
 
 /* "3 bytes past the end of a block of 100 bytes at 0x..." */
@@ -126,16 +128,17 @@ static void put_report(const struct pfs_corruption *self)
 	ssize_t length = readlink("/proc/self/exe", program_path, sizeof(program_path) - 1);
 	program_path[length > 0 ? length : 0] = '\0';
 	add_head(&text, self);
-	add_trace(&text, "allocated by ", self->found.allocated);
+	add_trace(&text, "allocated by ", self->found.allocated, false);
 	if (self->found.is_freed)
-		add_trace(&text, "freed by ", self->found.freed);
+		add_trace(&text, "freed by ", self->found.freed, false);
 	pfs_text_put(&text);
 }
 
 static void put_here(const struct pfs_corruption *self)
 {
 	struct pfs_text text = { report_bytes, sizeof(report_bytes), 0 };
-	add_trace(&text, self->call == NULL ? "accessed by " : "found by ", &self->here);
+	bool is_access = self->call == NULL;
+	add_trace(&text, is_access ? "accessed by " : "found by ", &self->here, is_access);
 	pfs_text_put(&text);
 }
 

@@ -6,7 +6,7 @@
  *
  * Each thread calls malloc MALLOCS times, in patterns of period 1, 2, 3, 64, 65 and 128 of which
  * each position is a place, frees at once or later, and uses one class or several. A place's count
- * must be what a binomial distribution of probability 1 / RATE makes likely: within 5 deviations.
+ * must be what a binomial distribution of probability 1 / RATE makes likely: within 6 deviations.
  * A guarded block tells itself by its usable size, which is the requested one.
  * Exit 1: a place is chosen too often or too seldom.
  */
@@ -18,7 +18,7 @@
 
 #define PLACES_MOST 128u
 #define LATER 100u /* blocks are freed after that many mallocs */
-#define DEVIATIONS 5.0
+#define DEVIATIONS 6.0
 
 struct pattern {
 	const char *name;
