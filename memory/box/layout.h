@@ -7,7 +7,7 @@
  *
  *	head     PFS_BOX_PAGE bytes     written by the program
  *	control  PFS_BOX_PAGE bytes     the only part that a reader may write; any value in it is
- *safe for the program regions  as the head's table says, each from a multiple of PFS_BOX_PAGE on
+ * safe for the program regions  as the head's table says, each from a multiple of PFS_BOX_PAGE on
  *
  * Records. A region of records is the pages of a container with the layout bare and with words:
  * page p lies at offset + p * page_bytes, and is [records][words]. Record r is in page
@@ -382,7 +382,12 @@ enum pfs_box_corruption_kind {
 	PFS_BOX_INVALID_POINTER,
 	PFS_BOX_CORRUPTION_KINDS
 };
-enum pfs_box_trace_of { PFS_BOX_TRACE_HERE, PFS_BOX_TRACE_ALLOCATED, PFS_BOX_TRACE_FREED, PFS_BOX_TRACES };
+enum pfs_box_trace_of {
+	PFS_BOX_TRACE_HERE,
+	PFS_BOX_TRACE_ALLOCATED,
+	PFS_BOX_TRACE_FREED,
+	PFS_BOX_TRACES
+};
 #define PFS_BOX_TRACE_FRAMES 24u
 #define PFS_BOX_TRACE_MODULES 24u
 struct pfs_box_trace {
@@ -390,8 +395,8 @@ struct pfs_box_trace {
 	uint32_t depth, is_cut;
 	uint32_t spare;
 	char thread[16];                       /* its name */
-	uint64_t frames[PFS_BOX_TRACE_FRAMES]; /* return addresses, the innermost first; the first of
-						* an access is the instruction's own */
+	uint64_t frames[PFS_BOX_TRACE_FRAMES]; /* return addresses, the innermost first; the first
+						* of an access is the instruction's own */
 };
 struct pfs_box_corruption {
 	uint32_t kind;
@@ -399,7 +404,7 @@ struct pfs_box_corruption {
 	uint64_t realtime_ns;
 	uint64_t address;            /* accessed, found damaged, or given to the call */
 	uint64_t block, block_bytes; /* 0: not known */
-	char call[24];               /* that got the pointer, or found the damage; empty: an access */
+	char call[24]; /* that got the pointer, or found the damage; empty: an access */
 	struct pfs_box_trace traces[PFS_BOX_TRACES];
 	struct pfs_box_module modules[PFS_BOX_TRACE_MODULES]; /* up to the first without an end */
 };

@@ -44,11 +44,11 @@ struct pfs_box_info {
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
-	bool is_on_disk; /* its resident pages count in rss_file */
+	bool is_on_disk;          /* its resident pages count in rss_file */
 	uint32_t corruption;      /* that ended it, enum pfs_box_corruption_kind; 0: none known */
 	uint64_t corrupted_bytes; /* of the block; 0: not known */
-	char name[64];   /* what the program calls itself */
-	char why[128];   /* PFS_BOX_UNCOUNTED: the reason */
+	char name[64];            /* what the program calls itself */
+	char why[128];            /* PFS_BOX_UNCOUNTED: the reason */
 	char rule[16];
 	char build[32];
 	char program[256];

@@ -1,5 +1,6 @@
 /*
- * reader_corruption.c - read what the allocator found of memory corruption before the program ended.
+ * reader_corruption.c - read what the allocator found of memory corruption before the program
+ * ended.
  */
 #include <stdlib.h>
 

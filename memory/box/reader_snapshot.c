@@ -147,8 +147,8 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 	/* After the cells: instruments are never removed, so all that cells name exist. */
 	if (!pfs_take_instruments(take) ||
 	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0) ||
-	    !pfs_take_mappers(reader, snapshot) || !pfs_take_corruption(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
-	    !pfs_take_limits(reader, snapshot))
+	    !pfs_take_mappers(reader, snapshot) || !pfs_take_corruption(reader, snapshot) ||
+	    !pfs_take_owners(reader, snapshot) || !pfs_take_limits(reader, snapshot))
 		return false;
 	if ((parts & PFS_SNAPSHOT_MODULES) != 0 && !pfs_take_modules(reader, snapshot))
 		return false;

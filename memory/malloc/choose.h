@@ -2,9 +2,9 @@
  * choose.h - which mallocs get a guarded block (guard.h): each with the same probability,
  * 1 / guard_rate, independently of all others.
  *
- * The fast path of malloc is not involved. A malloc that finds its ring's front empty moves up to 64
- * blocks there, and so decides for as many mallocs of the thread and the class. The distance to the
- * next chosen malloc is geometric: `until_guarded` counts it over all the mallocs that a thread
+ * The fast path of malloc is not involved. A malloc that finds its ring's front empty moves up to
+ * 64 blocks there, and so decides for as many mallocs of the thread and the class. The distance to
+ * the next chosen malloc is geometric: `until_guarded` counts it over all the mallocs that a thread
  * decides for, in the order in which it does. If it falls into a fill, that fill is cut before it,
  * so that the chosen malloc finds the front empty: `is_due`. Mallocs that use no ring are counted
  * one by one.

@@ -20,7 +20,7 @@ struct pfs_conf pfs_conf = {
 	.guard_rate = PFS_GUARD_RATE,
 };
 
-static uint32_t wants_slots;     /* the option guard_slots; 0: by the rate */
+static uint32_t wants_slots;    /* the option guard_slots; 0: by the rate */
 static bool wants_rings = true; /* the option tcache; options that fill blocks override it */
 
 #define TEXT_MAX 64u
@@ -173,7 +173,7 @@ static void settle(void)
 	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
 	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk &&
 			  pfs_conf.guard_rate != 1;
-	pfs_conf.guard_slots = wants_slots != 0              ? wants_slots
+	pfs_conf.guard_slots = wants_slots != 0             ? wants_slots
 			       : pfs_conf.guard_rate < 1000 ? PFS_GUARD_SLOTS_MANY
 							    : PFS_GUARD_SLOTS_FEW;
 }

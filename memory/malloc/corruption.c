@@ -18,7 +18,7 @@
 #define REPORT_BYTES 16384u
 #define WAIT_MS 2000u
 
-static char report_bytes[REPORT_BYTES] PFS_SELDOM;   /* the reporter's, like all below */
+static char report_bytes[REPORT_BYTES] PFS_SELDOM; /* the reporter's, like all below */
 static char program_path[512] PFS_SELDOM;
 static struct pfs_corruption corruption PFS_SELDOM;
 static _Atomic(uint32_t) reporter; /* its thread; 0: nothing was reported yet */
@@ -110,8 +110,9 @@ static void add_head(struct pfs_text *text, const struct pfs_corruption *self)
 		pfs_text_hex(text, self->address);
 	} else {
 		pfs_text_add(text, self->call);
-		pfs_text_add(text, self->kind <= PFS_CORRUPTION_UNDERFLOW ? " found a byte written at "
-									  : " was given ");
+		pfs_text_add(text, self->kind <= PFS_CORRUPTION_UNDERFLOW
+					   ? " found a byte written at "
+					   : " was given ");
 		pfs_text_hex(text, self->address);
 	}
 	pfs_text_add(text, ", ");

@@ -17,8 +17,8 @@
 #endif
 
 /* With a place for the newline. */
-#define LINE(name)                \
-	char bytes[LINE_BYTES];   \
+#define LINE(name)              \
+	char bytes[LINE_BYTES]; \
 	struct pfs_text name = { bytes, sizeof(bytes) - 1, 0 }
 
 static void put(struct pfs_text *line)

@@ -83,8 +83,8 @@ size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);
 /* Update the counts for a large block that was made (before 0), freed (after 0) or resized. */
 void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 
-/* The same for a guarded block. Its pages are in no extent of the arena; what is left of them is not
- * counted. */
+/* The same for a guarded block. Its pages are in no extent of the arena; what is left of them is
+ * not counted. */
 void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 
 #endif

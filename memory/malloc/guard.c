@@ -27,19 +27,20 @@ struct slot {
 	struct pfs_extent extent; /* first; [GU1] */
 	uint32_t tag;
 	_Atomic(uint32_t) is_freed; /* the block; [GU4] [GU5] */
-	struct slot *next;    /* in the list of freed ones; under lock */
-	char *pages;          /* of the block; [GU2], like all below */
+	struct slot *next;          /* in the list of freed ones; under lock */
+	char *pages;                /* of the block; [GU2], like all below */
 	size_t page_bytes;
 	struct pfs_trace allocated, freed;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	_Atomic(uintptr_t) base;  /* 0: not reserved. Its bytes and slots are written before; [GU5] */
+	_Atomic(uintptr_t)
+		base; /* 0: not reserved. Its bytes and slots are written before; [GU5] */
 	size_t bytes;
 	struct slot *slots;
 	uint32_t count;
-	_Atomic(uint32_t) used;   /* slots that were ever used, the first ones; under lock */
+	_Atomic(uint32_t) used;       /* slots that were ever used, the first ones; under lock */
 	struct slot *oldest, *newest; /* freed; under lock */
 	uint64_t random;              /* under lock */
 	bool is_refused;              /* no memory for it; under lock */
@@ -97,7 +98,7 @@ static struct slot *take(bool *is_first, bool *is_at_begin)
 	*is_first = pfs_load_relaxed(&pool.base) == 0;
 	if ((*is_first && !reserve()) || pfs_load_relaxed(&pool.is_stopped) != 0) {
 		*is_first = false;
-	} else if (pfs_load_relaxed(&pool.used) < pool.count) { /* relaxed: so */
+	} else if (pfs_load_relaxed(&pool.used) < pool.count) {   /* relaxed: so */
 		slot = &pool.slots[pfs_load_relaxed(&pool.used)]; /* relaxed: so */
 		pfs_map_set_all((uintptr_t)begin_of(slot), PFS_GUARD_BYTES_MOST, &slot->extent, 0);
 		(void)pfs_fetch_add_relaxed(&pool.used, 1); /* relaxed: so */
@@ -223,7 +224,8 @@ void pfs_guard_free(struct pfs_extent *extent, const char *call)
 
 struct pfs_extent *pfs_guard_next(struct pfs_extent *before)
 {
-	uint32_t used = pfs_load_relaxed(&pool.used); /* relaxed: a slot that is new may be missed */
+	uint32_t used =
+		pfs_load_relaxed(&pool.used); /* relaxed: a slot that is new may be missed */
 	struct slot *next = before != NULL ? slot_of(before) + 1 : pool.slots;
 	return used != 0 && next < pool.slots + used ? &next->extent : NULL;
 }
@@ -245,7 +247,8 @@ bool pfs_guard_find(uintptr_t address, struct pfs_guard_found *found)
 	if (base == 0 || used == 0 || address - base >= pool.bytes)
 		return false;
 	size_t number = address - base < PFS_OS_PAGE ? 0 : (address - base - PFS_OS_PAGE) / PITCH;
-	bool is_between = address >= (uintptr_t)begin_of(&pool.slots[number]) + PFS_GUARD_BYTES_MOST;
+	bool is_between = address >=
+			  (uintptr_t)begin_of(&pool.slots[number]) + PFS_GUARD_BYTES_MOST;
 	const struct slot *slot = number < used ? &pool.slots[number] : NULL;
 	const struct slot *next = is_between && number + 1 < used ? &pool.slots[number + 1] : NULL;
 	if (slot == NULL || (next != NULL && distance(next, address) < distance(slot, address)))

@@ -1,7 +1,7 @@
 /*
- * guard.h - guarded blocks: a few of a program's blocks are on pages of their own. The block ends at
- * a page without access, or begins after one, and its own pages lose access when it is freed. So an
- * access beyond the block, or after its end, is a fault, and the fault tells which block it was.
+ * guard.h - guarded blocks: a few of a program's blocks are on pages of their own. The block ends
+ * at a page without access, or begins after one, and its own pages lose access when it is freed. So
+ * an access beyond the block, or after its end, is a fault, and the fault tells which block it was.
  *
  * The pool has pfs_conf.guard_slots slots. It is reserved with the first guarded block: address
  * space without access. Each slot has PFS_GUARD_BYTES_MOST bytes for a block, followed by a page
@@ -10,8 +10,9 @@
  *	page  | slot 0: ....[block] | page | slot 1: [block].... | page | slot 2 ...
  *
  * Three of four blocks lie at the end of their slot, rounded up to 16 bytes (8 up to 8 bytes), the
- * others at its beginning. If an alignment was asked for, the end is rounded to that. What is left of their pages holds a pattern, which is compared when the
- * block is freed. The usable size of a guarded block is the size that was asked for.
+ * others at its beginning. If an alignment was asked for, the end is rounded to that. What is left
+ * of their pages holds a pattern, which is compared when the block is freed. The usable size of a
+ * guarded block is the size that was asked for.
  *
  * A pool takes at most a 64th of a limited address space (RLIMIT_AS).
  *
@@ -50,7 +51,8 @@ struct pfs_arena;
  */
 void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes);
 
-/* Free the block of a guarded extent; a mistake ends the program (corruption.h). Blocking, as above.
+/* Free the block of a guarded extent; a mistake ends the program (corruption.h). Blocking, as
+ * above.
  * */
 void pfs_guard_free(struct pfs_extent *extent, const char *call);
 

@@ -1,7 +1,7 @@
 /*
  * signals.c - the calls by which a program sets the action of a signal. Where a handler of the
- * library is in front (containers/action.h), it stays there, and passes on to the program's: SIGSEGV
- * from the first guarded block on (catch.c), and in libpfsmem.so SIGBUS (memory/box/cut.c).
+ * library is in front (containers/action.h), it stays there, and passes on to the program's:
+ * SIGSEGV from the first guarded block on (catch.c), and in libpfsmem.so SIGBUS (memory/box/cut.c).
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * corrupted.c - records memory corruption in the box, when the allocator is about to end the
- * program, or the program is about to die. It runs in a signal handler or anywhere inside malloc, so
- * it takes no lock and only stores into the box.
+ * program, or the program is about to die. It runs in a signal handler or anywhere inside malloc,
+ * so it takes no lock and only stores into the box.
  */
 #define _GNU_SOURCE
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * corruption.c - pfs-mem corruption: the memory corruption that ended a program, and the stacks that
- * the allocator recorded for it.
+ * corruption.c - pfs-mem corruption: the memory corruption that ended a program, and the stacks
+ * that the allocator recorded for it.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -44,8 +44,7 @@ static void put_frame(const struct pfs_heap *heap, uint32_t location)
 		if (i < at->line_count) {
 			const struct pfs_heap_line *line = &heap->lines[at->first_line + i];
 			if (line->file != 0)
-				(void)printf(" (%s:%u)",
-					     pfs_heap_path_end(heap->texts[line->file]),
+				(void)printf(" (%s:%u)", pfs_heap_path_end(heap->texts[line->file]),
 					     line->line);
 		}
 		(void)printf("\n");

@@ -26,9 +26,12 @@ struct pattern {
 	unsigned later;         /* blocks kept */
 };
 static const struct pattern patterns[] = {
-	{ "one site", 1, 1, 0 },	 { "two sites in turn", 2, 1, 0 },
-	{ "three, kept", 3, 1, LATER },  { "every 64th", 64, 1, 0 },
-	{ "every 65th, kept", 65, 1, LATER }, { "every 128th, two classes", 128, 2, LATER },
+	{ "one site", 1, 1, 0 },
+	{ "two sites in turn", 2, 1, 0 },
+	{ "three, kept", 3, 1, LATER },
+	{ "every 64th", 64, 1, 0 },
+	{ "every 65th, kept", 65, 1, LATER },
+	{ "every 128th, two classes", 128, 2, LATER },
 	{ "every 64th, four classes", 64, 4, 0 },
 };
 #define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
@@ -89,7 +92,8 @@ static int judge(double rate)
 			expected_all += expected;
 		}
 		double off_all = (all - expected_all) / sqrt(expected_all * (1 - 1 / rate));
-		(void)printf("%-26s %8.0f chosen, %10.1f expected (%+.1f deviations), worst place %+.1f\n",
+		(void)printf("%-26s %8.0f chosen, %10.1f expected (%+.1f deviations), worst place "
+			     "%+.1f\n",
 			     patterns[number].name, all, expected_all, off_all, worst);
 		wrong |= fabs(worst) > DEVIATIONS || fabs(off_all) > DEVIATIONS;
 	}

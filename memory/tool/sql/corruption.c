@@ -6,7 +6,22 @@
 
 #include "session.h"
 
-enum column { KIND, ACCESS, CALL, ADDRESS, BLOCK, BLOCK_BYTES, TIME, STACK, THREAD, NAME, FRAME, AT, FILE_OF, OFFSET };
+enum column {
+	KIND,
+	ACCESS,
+	CALL,
+	ADDRESS,
+	BLOCK,
+	BLOCK_BYTES,
+	TIME,
+	STACK,
+	THREAD,
+	NAME,
+	FRAME,
+	AT,
+	FILE_OF,
+	OFFSET
+};
 
 #define ROWS_EACH (PFS_BOX_TRACE_FRAMES + 1) /* the first has no frame */
 

@@ -1,7 +1,7 @@
 /*
- * guard_test.c - the pool of guarded blocks from inside: alignment, usable sizes, which slot is used
- * next, a full pool, what is known of an address, resident pages, and threads that free each other's
- * blocks while the process forks.
+ * guard_test.c - the pool of guarded blocks from inside: alignment, usable sizes, which slot is
+ * used next, a full pool, what is known of an address, resident pages, and threads that free each
+ * other's blocks while the process forks.
  */
 #define _GNU_SOURCE
 #include <pfslab/jemalloc.h>
@@ -41,8 +41,7 @@ static void check_block(size_t size, size_t align)
 	CHECK(usable >= size, "%zu at %zu: %zu usable", size, align, usable);
 	/* Ends at the inaccessible page, up to its alignment, or begins after one. */
 	uintptr_t end = (uintptr_t)block + usable;
-	bool is_tight = (uintptr_t)block % PAGE == 0 || PAGE - (end - 1) % PAGE <= 16 ||
-			align > 16;
+	bool is_tight = (uintptr_t)block % PAGE == 0 || PAGE - (end - 1) % PAGE <= 16 || align > 16;
 	CHECK(is_tight || !is_guarded(block), "%zu at %zu: not at a page's bound", size, align);
 	memset(block, 0x5A, usable);
 	pfs_block_free(block);
@@ -50,8 +49,8 @@ static void check_block(size_t size, size_t align)
 
 static void check_sizes(void)
 {
-	static const size_t sizes[] = { 0,    1,     7,	   8,	  9,	 16,	17,    100,
-					112,  113,   1000, 4095,  4096,	 4097,	10000, 14336,
+	static const size_t sizes[] = { 0,     1,     7,     8,     9,     16,    17,    100,
+					112,   113,   1000,  4095,  4096,  4097,  10000, 14336,
 					14337, 16384, 30000, 65535, 65536, 65537, 200000 };
 	for (unsigned turn = 0; turn < 5; turn++)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -119,7 +118,8 @@ static void check_order(void)
 	}
 	for (unsigned i = 0; i < SLOTS; i++) {
 		blocks[i] = pfs_malloc(100);
-		CHECK(slot_of(blocks[i]) == before[i], "slot %u is not the one that was free for longest", i);
+		CHECK(slot_of(blocks[i]) == before[i],
+		      "slot %u is not the one that was free for longest", i);
 	}
 	for (unsigned i = 0; i < SLOTS; i++)
 		pfs_block_free(blocks[i]);
@@ -145,15 +145,14 @@ static void check_between(void)
 	CHECK(!pfs_guard_find((uintptr_t)&found, &found), "the stack is in the pool");
 }
 
-static void *_Atomic shared[8];
+static _Atomic(void *) shared[8];
 
 static void *exchange(void *unused)
 {
 	for (unsigned i = 0; i < TURNS; i++) {
 		char *block = pfs_malloc(1 + i % 300);
 		block[0] = (char)i;
-		block = __atomic_exchange_n((void **)&shared[i % 8], block, __ATOMIC_ACQ_REL);
-		pfs_block_free(block);
+		pfs_block_free(pfs_exchange_seq(&shared[i % 8], (void *)block));
 	}
 	return unused;
 }
@@ -175,7 +174,7 @@ static void check_threads(void)
 	for (unsigned i = 0; i < THREADS; i++)
 		CHECK(pthread_join(threads[i], NULL) == 0, "no join");
 	for (unsigned i = 0; i < 8; i++)
-		pfs_block_free(shared[i]);
+		pfs_block_free(pfs_load_acquire(&shared[i])); /* their threads have ended */
 }
 
 int main(void)
