@@ -15,7 +15,7 @@
 
 #include "atomic.h"
 
-#define PFS_ACTIONS_KEPT 64u /* old ones stay valid for handlers that are reading them */
+#define PFS_ACTIONS_KEPT 16u /* old ones stay valid for handlers that are reading them */
 
 typedef void pfs_action_handler(int number, siginfo_t *info, void *context);
 

@@ -15,13 +15,11 @@
 #include "last.h"
 #include "text.h"
 
-#define REPORT_BYTES 16384u
+#define PATH_BYTES 512u
 #define WAIT_MS 2000u
 
-static char report_bytes[REPORT_BYTES] PFS_SELDOM; /* the reporter's, like all below */
-static char program_path[512] PFS_SELDOM;
-static struct pfs_corruption corruption PFS_SELDOM;
-static _Atomic(uint32_t) reporter; /* its thread; 0: nothing was reported yet */
+static struct pfs_corruption corruption PFS_SELDOM; /* the reporter's */
+static _Atomic(uint32_t) reporter;                  /* its thread; 0: nothing was reported yet */
 static _Atomic(uint32_t) is_done;
 
 static const char *const kind_names[PFS_CORRUPTION_KINDS] = {
@@ -34,6 +32,13 @@ static const char *const kind_names[PFS_CORRUPTION_KINDS] = {
 };
 
 /* ---- the text ---- */
+
+/* Behind the program's path. Enough for the lines of one stack. */
+static struct pfs_text text_begin(void)
+{
+	return (struct pfs_text){ pfs_guard_scratch() + PATH_BYTES,
+				  PFS_GUARD_SCRATCH_BYTES - PATH_BYTES, 0 };
+}
 
 static void add_thread(struct pfs_text *text, const struct pfs_trace *trace)
 {
@@ -53,7 +58,7 @@ static void add_frame(struct pfs_text *text, uintptr_t address)
 		pfs_text_hex(text, address);
 	} else {
 		const char *path = module.dlfo_link_map->l_name;
-		pfs_text_add(text, path[0] != '\0' ? path : program_path);
+		pfs_text_add(text, path[0] != '\0' ? path : pfs_guard_scratch());
 		pfs_text_add(text, "+");
 		pfs_text_hex(text, address - module.dlfo_link_map->l_addr);
 	}
@@ -69,7 +74,7 @@ static void add_stack(struct pfs_text *text, const struct pfs_trace *trace, bool
 		pfs_text_add(text, "    ...\n");
 }
 
-static void add_trace(struct pfs_text *text, const char *what, const struct pfs_trace *trace,
+static void put_trace(struct pfs_text *text, const char *what, const struct pfs_trace *trace,
 		      bool is_access)
 {
 	if (trace == NULL || trace->thread_id == 0)
@@ -79,6 +84,7 @@ static void add_trace(struct pfs_text *text, const char *what, const struct pfs_
 	add_thread(text, trace);
 	pfs_text_add(text, "\n");
 	add_stack(text, trace, is_access);
+	pfs_text_put(text);
 }
 
 /* "3 bytes past the end of a block of 100 bytes at 0x..." */
@@ -96,7 +102,7 @@ static void add_place(struct pfs_text *text, const struct pfs_corruption *self)
 	pfs_text_hex(text, block);
 }
 
-static void add_head(struct pfs_text *text, const struct pfs_corruption *self)
+static void put_head(struct pfs_text *text, const struct pfs_corruption *self)
 {
 	static const char *const did[] = { [PFS_ACCESS_ANY] = " accessed ",
 					   [PFS_ACCESS_READ] = " read ",
@@ -120,27 +126,26 @@ static void add_head(struct pfs_text *text, const struct pfs_corruption *self)
 	pfs_text_add(text, ", in process ");
 	pfs_text_number(text, (uint64_t)getpid());
 	pfs_text_add(text, "\n");
+	pfs_text_put(text);
 }
 
 /* Without the stack here. */
 static void put_report(const struct pfs_corruption *self)
 {
-	struct pfs_text text = { report_bytes, sizeof(report_bytes), 0 };
-	ssize_t length = readlink("/proc/self/exe", program_path, sizeof(program_path) - 1);
-	program_path[length > 0 ? length : 0] = '\0';
-	add_head(&text, self);
-	add_trace(&text, "allocated by ", self->found.allocated, false);
+	struct pfs_text text = text_begin();
+	ssize_t length = readlink("/proc/self/exe", pfs_guard_scratch(), PATH_BYTES - 1);
+	pfs_guard_scratch()[length > 0 ? length : 0] = '\0';
+	put_head(&text, self);
+	put_trace(&text, "allocated by ", self->found.allocated, false);
 	if (self->found.is_freed)
-		add_trace(&text, "freed by ", self->found.freed, false);
-	pfs_text_put(&text);
+		put_trace(&text, "freed by ", self->found.freed, false);
 }
 
 static void put_here(const struct pfs_corruption *self)
 {
-	struct pfs_text text = { report_bytes, sizeof(report_bytes), 0 };
+	struct pfs_text text = text_begin();
 	bool is_access = self->call == NULL;
-	add_trace(&text, is_access ? "accessed by " : "found by ", &self->here, is_access);
-	pfs_text_put(&text);
+	put_trace(&text, is_access ? "accessed by " : "found by ", &self->here, is_access);
 }
 
 /* ---- the reporter ---- */

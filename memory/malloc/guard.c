@@ -78,7 +78,9 @@ static bool reserve(void)
 	if (pool.is_refused || count == 0)
 		return false;
 	char *pages = pfs_system_reserve_closed(bytes);
-	pool.slots = pages != NULL ? pfs_system_reserve(count * sizeof(*pool.slots)) : NULL;
+	size_t slots_bytes = count * sizeof(*pool.slots);
+	pool.slots = pages != NULL ? pfs_system_reserve(slots_bytes + PFS_GUARD_SCRATCH_BYTES)
+				   : NULL;
 	pool.is_refused = pool.slots == NULL || !pfs_map_reserve(pages, bytes);
 	if (pool.is_refused)
 		return false;
@@ -266,6 +268,11 @@ bool pfs_guard_was(uintptr_t address)
 {
 	struct pfs_guard_found found;
 	return pfs_guard_find(address, &found) && found.block == address && found.is_freed;
+}
+
+char *pfs_guard_scratch(void)
+{
+	return (char *)(pool.slots + pool.count);
 }
 
 void pfs_guard_stop(void)

@@ -72,6 +72,10 @@ bool pfs_guard_find(uintptr_t address, struct pfs_guard_found *found);
 /* Is it the address of a guarded block that was freed? */
 bool pfs_guard_was(uintptr_t address);
 
+/* Memory for the thread that reports, there with the first guarded block. */
+#define PFS_GUARD_SCRATCH_BYTES 8192u
+char *pfs_guard_scratch(void);
+
 /* The program is about to end: no slot is used again. */
 void pfs_guard_stop(void);
 

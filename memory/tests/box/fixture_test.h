@@ -78,6 +78,9 @@ struct pfs_box_sample *pfs_made_block(struct pfs_made_box *self, uint32_t contex
 /* Two stacks, and four samples. */
 void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
 
+/* A double free ended the program. */
+void pfs_made_corruption(struct pfs_made_box *self);
+
 /* A small box with records of every kind, for tests that damage it. */
 void pfs_made_sample(struct pfs_made_box *self, const char *path);
 
