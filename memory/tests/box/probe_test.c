@@ -133,8 +133,9 @@ enum pfs_probe pfs_probe_box(const char *path)
 	if (snapshot == NULL)
 		must_be_line(&message);
 	else
-		result = read_rows(snapshot) + read_corruption(snapshot->corruption) +
-			 (int64_t)read_texts(snapshot);
+		result = read_rows(snapshot) + (int64_t)read_texts(snapshot);
+	if (snapshot != NULL)
+		result ^= read_corruption(snapshot->corruption);
 	(void)result;
 	pfs_snapshot_free(snapshot);
 	result += probe_profile(reader);

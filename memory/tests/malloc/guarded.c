@@ -1,6 +1,6 @@
 /*
  * guarded.c - makes one mistake with a block of the heap, as named by the first argument, to be run
- * with all blocks guarded; or, with `sampled RATE`, mistakes and counts at a given rate.
+ * with all blocks guarded; or, with `misuse TIMES`, the same one many times.
  *
  * Exit 0: the mistake was not noticed, or the case is none.
  */
@@ -272,6 +272,16 @@ static void ignored(void)
 	(void)fflush(stdout);
 }
 
+/* As many uses after free, one block after the other. */
+static void misuse(unsigned long times)
+{
+	for (unsigned long i = 0; i < times; i++) {
+		char *block = allocate_here(1 + i % 500);
+		free_here(block);
+		read_here(block);
+	}
+}
+
 /* The kernel's own access is an error of the system call. */
 static void by_the_kernel(void)
 {
@@ -319,6 +329,10 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	(void)fprintf(stderr, "usage: guarded CASE\n");
+	if (argc == 3 && strcmp(argv[1], "misuse") == 0) {
+		misuse(strtoul(argv[2], NULL, 10));
+		return 0;
+	}
+	(void)fprintf(stderr, "usage: guarded CASE | misuse TIMES\n");
 	return 2;
 }

@@ -18,6 +18,7 @@
 #include "memory/malloc/guard.h"
 
 #define SLOTS 64u
+#define CONF "guard_rate:1,guard_slots:64"
 #define PAGE ((uintptr_t)4096)
 #define THREADS 4u
 #define TURNS 3000u
@@ -177,10 +178,15 @@ static void check_threads(void)
 		pfs_block_free(pfs_load_acquire(&shared[i])); /* their threads have ended */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argc;
+	if (getenv("PFS_MALLOC_CONF") == NULL) {
+		(void)setenv("PFS_MALLOC_CONF", CONF, 1);
+		(void)execv("/proc/self/exe", argv);
+	}
 	CHECK(pfs_conf.guard_rate == 1 && pfs_conf.guard_slots == SLOTS,
-	      "run it with PFS_MALLOC_CONF=guard_rate:1,guard_slots:%u", SLOTS);
+	      "run it with PFS_MALLOC_CONF=" CONF);
 	check_sizes();
 	check_mallocx();
 	check_order();

@@ -1,8 +1,8 @@
 /*
- * chosen.c - which mallocs get a guarded block: counts them by place in the program, for many
+ * choose_test.c - which mallocs get a guarded block: counts them by place in the program, for many
  * threads, each with draws of its own.
  *
- * usage: chosen RATE THREADS MALLOCS
+ * usage: malloc_choose_test RATE THREADS MALLOCS
  *
  * Each thread calls malloc MALLOCS times, in patterns of period 1, 2, 3, 64, 65 and 128 of which
  * each position is a place, frees at once or later, and uses one class or several. A place's count
@@ -10,11 +10,12 @@
  * A guarded block tells itself by its usable size, which is the requested one.
  * Exit 1: a place is chosen too often or too seldom.
  */
-#include <malloc.h>
 #include <math.h>
+#include <pfslab/malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PLACES_MOST 128u
 #define LATER 100u /* blocks are freed after that many mallocs */
@@ -48,19 +49,19 @@ static void run_pattern(size_t number, unsigned long *found, unsigned long *made
 	void *kept[LATER] = { NULL };
 	for (unsigned long i = 0; i < mallocs_each; i++) {
 		unsigned size = sizes[i % pattern->sizes];
-		void *block = malloc(size);
+		void *block = pfs_malloc(size);
 		made[i % pattern->period]++;
-		if (malloc_usable_size(block) == size)
+		if (pfs_malloc_usable_size(block) == size)
 			found[i % pattern->period]++;
 		if (pattern->later == 0) {
-			free(block);
+			pfs_block_free(block);
 		} else {
-			free(kept[i % LATER]);
+			pfs_block_free(kept[i % LATER]);
 			kept[i % LATER] = block;
 		}
 	}
 	for (unsigned i = 0; i < LATER; i++)
-		free(kept[i]);
+		pfs_block_free(kept[i]);
 }
 
 static void *body(void *unused)
@@ -105,6 +106,10 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return 2;
 	double rate = atof(argv[1]);
+	char conf[64];
+	(void)snprintf(conf, sizeof(conf), "guard_rate:%s", argv[1]);
+	if (getenv("PFS_MALLOC_CONF") == NULL && setenv("PFS_MALLOC_CONF", conf, 1) == 0)
+		(void)execv("/proc/self/exe", argv);
 	unsigned threads = (unsigned)atoi(argv[2]);
 	mallocs_each = (unsigned long)atol(argv[3]);
 	for (unsigned i = 0; i < threads; i++) {
