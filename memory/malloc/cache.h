@@ -98,7 +98,9 @@ struct pfs_cache {
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: calls at the last one */
 	_Atomic(uint32_t) slot_bytes;         /* under the registry: of all slots */
 	uint32_t slow_calls;                  /* owner: since it last read the clock */
-	uint64_t until_guarded, random;       /* owner: see choose.h */
+	uint64_t until_guarded, random;       /* owner: see choose.h, like the next two */
+	const struct pfs_cache_ring *cut_ring;
+	uint8_t cut_left;
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */
 	bool is_explicit;         /* set once: belongs to no thread (explicit.h) */

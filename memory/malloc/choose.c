@@ -57,11 +57,16 @@ static uint64_t draw(struct pfs_cache *cache)
 	return distance < DISTANCE_MOST ? (uint64_t)distance + 1 : (uint64_t)DISTANCE_MOST;
 }
 
-/* Is the malloc that comes next the one? */
-static bool is_next(struct pfs_cache *cache)
+static void draw_if_due(struct pfs_cache *cache)
 {
 	if (cache->until_guarded == 0 && pfs_conf_start())
 		cache->until_guarded = draw(cache);
+}
+
+/* Is the malloc that comes next the one? */
+static bool is_next(struct pfs_cache *cache)
+{
+	draw_if_due(cache);
 	if (cache->until_guarded != 1)
 		return false;
 	cache->until_guarded = 0;
@@ -78,18 +83,50 @@ static bool take_due(struct pfs_cache_ring *ring)
 	return is_due;
 }
 
+/* The fill that the chosen malloc is in would move so many blocks more. */
+static uint32_t rest_of(const struct pfs_cache *cache, struct pfs_cache_ring *ring, bool is_due)
+{
+	uint32_t most = ring->front_capacity;
+	if (is_due)
+		return cache->cut_ring == ring ? cache->cut_left : 0;
+	uint32_t back = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_back_count(ring);
+	back = back < most ? back : most;
+	return back != 0 ? back - 1 : 0;
+}
+
+/* The ring is held. Move blocks of the back to the empty front, up to the next chosen malloc. */
+static void fill_rest(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t wish)
+{
+	if (pfs_ring_is_revoked(ring) || pfs_ring_front_count(ring) != 0)
+		return;
+	uint32_t back = pfs_ring_back_count(ring);
+	draw_if_due(cache);
+	if (wish > back)
+		wish = back;
+	if (wish == 0 || wish > ring->front_capacity || cache->until_guarded <= 1)
+		return;
+	uint32_t go = (uint32_t)pfs_choose_fill(cache, ring, wish);
+	memcpy(ring->slots, pfs_ring_back_slots(ring) + back - go, go * sizeof(*ring->slots));
+	pfs_ring_move_back(ring, back - go); /* [CR4] */
+	pfs_ring_move_front(ring, go);
+}
+
 void *pfs_choose_small(uint32_t class, size_t size_bytes)
 {
 	struct pfs_cache *cache = pfs_cache_attached();
 	struct pfs_cache_ring *ring = &cache->rings[class];
 	if (cache->arena == NULL) /* the thread has ended, or there is no memory */
 		return NULL;
-	if (pfs_likely(!take_due(ring) && !is_next(cache)))
+	bool is_due = take_due(ring);
+	if (pfs_likely(!is_due && !is_next(cache)))
 		return NULL;
+	uint32_t rest = rest_of(cache, ring, is_due);
 	pfs_ring_leave(ring);
 	void *block = pfs_guard_new(cache->arena, size_bytes, 1);
-	if (block == NULL)
-		pfs_ring_hold(ring); /* as it was */
+	pfs_ring_hold(ring);
+	fill_rest(cache, ring, rest + (block == NULL));
+	if (block != NULL)
+		pfs_ring_leave(ring);
 	return block;
 }
 

@@ -9,6 +9,10 @@
  * so that the chosen malloc finds the front empty: `is_due`. Mallocs that use no ring are counted
  * one by one.
  *
+ * With the guarded block the rest of the cut fill goes to the front. So a ring's fills stay where
+ * they would have been: a program that calls in a fixed order meets them in a fixed order, which
+ * its processor predicts. Without this, `pair` of memory/bench/malloc took 5 % longer.
+ *
  * Each malloc's outcome is drawn when it is decided, and the program cannot see it before. So no
  * pattern of calls is chosen more or less often. If blocks leave a front in another way than by
  * malloc, what was decided for them is dropped, is_due as well, and drawn anew for the mallocs that
@@ -50,6 +54,8 @@ static inline uint64_t pfs_choose_fill(struct pfs_cache *cache, struct pfs_cache
 	if (until <= 1) /* before the options are read, or there was no guarded block to give */
 		return go;
 	ring->is_due = 1;
+	cache->cut_ring = ring;
+	cache->cut_left = (uint8_t)(go - until);
 	cache->until_guarded = 0;
 	return until - 1;
 }
