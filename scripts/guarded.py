@@ -20,7 +20,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from common import columns, commandline, stats
@@ -29,7 +28,8 @@ from measuring import launching
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATE = 500000
 DEVIATIONS = 4
-LOADS = (("pair", ("--count=40000000",)), ("burst", ("--count=300",)), ("mixed", ()), ("handoff", ()))
+LOADS = (("pair", ("--count=40000000",)), ("burst", ("--count=600",)),
+         ("mixed", ("--count=1600000",)), ("handoff", ("--count=4000000",)))
 CONFS = {"none": "guard_rate:0", "default": "", "1 in 5000": "guard_rate:5000"}
 
 
@@ -86,16 +86,24 @@ def cost(build_dir, library, pairs):
     print(columns.aligned(["workload", "guarded", "median", "95 %"], rows))
 
 
-def main():
+def count(text):
+    """A number of runs."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 1 or more")
+    return number
+
+
+def main(argv=None):
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = commandline.Parser(prog="scripts/guarded.py", description="Guarded blocks: how many "
+                                "are met, how many are expected; and what they cost.")
     launching.add_build_dir(parser)
-    parser.add_argument("--runs", type=int, default=10000)
-    parser.add_argument("--misused", type=int, default=50000)
-    parser.add_argument("--pairs", type=int, default=40)
+    for name, default in (("runs", 10000), ("misused", 50000), ("pairs", 40)):
+        parser.add_argument(f"--{name}", type=count, default=default, metavar="N",
+                            help=f"default {default}")
     parser.add_argument("--only", choices=("found", "cost"))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     library = launching.built(arguments.build_dir, "memory", "libpfsmalloc.so")
     is_fine = True
     if arguments.only != "cost":
@@ -107,4 +115,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(commandline.run(main, "guarded.py"))
+    commandline.run(main, "guarded")
