@@ -86,10 +86,11 @@ static bool take_due(struct pfs_cache_ring *ring)
 /* The fill that the chosen malloc is in would move so many blocks more. */
 static uint32_t rest_of(const struct pfs_cache *cache, struct pfs_cache_ring *ring, bool is_due)
 {
-	uint32_t most = ring->front_capacity;
 	if (is_due)
 		return cache->cut_ring == ring ? cache->cut_left : 0;
-	uint32_t back = pfs_ring_is_revoked(ring) ? 0 : pfs_ring_back_count(ring);
+	if (pfs_ring_is_revoked(ring)) /* it may be a taker's */
+		return 0;
+	uint32_t back = pfs_ring_back_count(ring), most = ring->front_capacity;
 	back = back < most ? back : most;
 	return back != 0 ? back - 1 : 0;
 }
