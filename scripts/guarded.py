@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""guarded.py - guarded blocks: does a program that misuses its blocks meet one as often as expected,
-and what does it cost to have them?
+"""guarded.py - guarded blocks: does a program that misuses its blocks meet one as often as
+expected, and what does it cost to have them?
 
 usage: scripts/guarded.py [--build-dir DIR] [--runs N] [--misused M] [--pairs N]
                           [--only found|cost]
 found: N runs (10000) of a program that uses M blocks (50000) after their free, at the default rate
 of one guarded block per 500000 mallocs. Each run that meets one ends by SIGSEGV, with a report: its
-probability is 1 - (1 - 1/500000)^M. The count must be within 4 deviations, and no run end otherwise.
+probability is 1 - (1 - 1/500000)^M. The count must be within 4 deviations, and no run may end
+otherwise.
 cost: workloads of pfs-malloc-load, N pairs (40) of a run without guarded blocks and one at the
 default rate, in random order: the median of the ratios of CPU time, and its 95 % interval. A line
 more has one guarded block per 5000 mallocs, which any difference should show.
