@@ -93,7 +93,7 @@ static uint32_t row_bases_of(const struct pfs_memory_config *config)
 #define CONTEXT_PAGE_RECORDS 124u
 #define SAMPLE_PAGE_RECORDS 63u
 
-#define WANTS 18u
+#define WANTS 19u
 
 /* Regions without records are left out. */
 static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_config *config)
@@ -129,6 +129,7 @@ static uint32_t fill_wants(struct pfs_box_want *wants, const struct pfs_memory_c
 		{ PFS_BOX_SWITCHES, sizeof(struct pfs_box_switch), config->threads_max, 0 },
 		{ PFS_BOX_MOMENTS, sizeof(struct pfs_box_moment),
 		  has_profile ? PFS_MOMENTS_KEPT : 0, 0 },
+		{ PFS_BOX_CORRUPTION, sizeof(struct pfs_box_corruption), 1, 0 },
 	};
 	for (uint32_t i = 0; i < WANTS; i++)
 		if (each[i].records != 0)

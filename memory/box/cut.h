@@ -3,9 +3,7 @@
  * SIGBUS, in the program and in readers. A handler replaces the mapping by private memory, so that
  * both go on: the program uncounted, the reader with a refusal.
  *
- * The program's own action for SIGBUS stays: what is not a box's goes to it. A handler that is
- * installed after this one gets all signals, unless its call of sigaction leads to pfs_cut_action,
- * as memory/preload/signals.c does.
+ * The program's own action for SIGBUS stays: what is not a box's goes to it (containers/action.h).
  */
 #ifndef PFS_BOX_CUT_H
 #define PFS_BOX_CUT_H
@@ -14,8 +12,6 @@
 
 #include "containers/atomic.h"
 #include "layout.h"
-
-struct sigaction;
 
 struct pfs_cut {
 	char *base;
@@ -43,15 +39,7 @@ void pfs_cut_forget(struct pfs_cut *self);
 /* Was any box of this process truncated? */
 bool pfs_cut_happened(void);
 
-/* Is the handler installed? */
-bool pfs_cut_handles(void);
-/* pfs_cut_action - sigaction(SIGBUS, ...) of the program while it is. Returns what sigaction does.
- */
-int pfs_cut_action(const struct sigaction *action, struct sigaction *before);
-/* In a forked child: the actions are the child's from now on. */
+/* In a forked child: the program's action for SIGBUS is the child's from now on. */
 void pfs_cut_child(void);
-/* The system's sigaction, for a library that replaces it. Set before the first watch. */
-typedef int pfs_cut_sigaction(int number, const struct sigaction *action, struct sigaction *before);
-extern pfs_cut_sigaction *pfs_cut_system;
 
 #endif

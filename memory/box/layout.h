@@ -7,7 +7,7 @@
  *
  *	head     PFS_BOX_PAGE bytes     written by the program
  *	control  PFS_BOX_PAGE bytes     the only part that a reader may write; any value in it is
- *safe for the program regions  as the head's table says, each from a multiple of PFS_BOX_PAGE on
+ * safe for the program regions  as the head's table says, each from a multiple of PFS_BOX_PAGE on
  *
  * Records. A region of records is the pages of a container with the layout bare and with words:
  * page p lies at offset + p * page_bytes, and is [records][words]. Record r is in page
@@ -23,6 +23,8 @@
  *
  * Ordering:  [J5] generation: fetch-add, seq  <->  [J8] an owner looks: load, acquire
  *            carries: truncates, and everything else that was changed before it
+ *            [J9] corruption: store, release    <->  [J10] a reader: load, acquire
+ *            carries: the record of PFS_BOX_CORRUPTION
  */
 #ifndef PFS_BOX_LAYOUT_H
 #define PFS_BOX_LAYOUT_H
@@ -67,6 +69,7 @@ enum pfs_box_kind {
 	PFS_BOX_LIMITS,      /* struct pfs_box_limit; the first without a scope is the end */
 	PFS_BOX_SWITCHES,    /* struct pfs_box_switch, by the threads' numbers; readers' */
 	PFS_BOX_MOMENTS,     /* struct pfs_box_moment, by pfs_moment_place: profile.h */
+	PFS_BOX_CORRUPTION,  /* struct pfs_box_corruption; memory only where there was any */
 	PFS_BOX_KINDS
 };
 
@@ -179,6 +182,10 @@ struct pfs_box_head {
 	_Atomic(uint64_t) lost[PFS_LOSTS];
 	struct pfs_box_peak peak;
 	_Atomic(uint64_t) held; /* bytes at the end, plus 1, as keep.c found it; 0: not weighed */
+	/* Memory corruption that ended the program; [J9] when its record is written. 0: none. */
+	_Atomic(uint32_t) corruption; /* enum pfs_box_corruption_kind */
+	uint32_t spare;
+	uint64_t corrupted_bytes; /* of the block; 0: not known */
 	char name[64];          /* what the program calls itself: the file name of its argv[0] */
 	char why[128];          /* PFS_BOX_UNCOUNTED: the reason */
 	char program[256];      /* its file */
@@ -365,6 +372,46 @@ struct pfs_box_module {
 	char path[432];
 };
 _Static_assert(sizeof(struct pfs_box_module) == 512, "whole lines");
+
+/*
+ * Memory corruption, as the allocator found it: an access to a guarded block, or a wrong pointer
+ * given to a call. Written once, by a thread of a program that is about to end, so it has the files
+ * that its stacks are in with it. head.corruption says whether it is there.
+ */
+enum pfs_box_corruption_kind {
+	PFS_BOX_OVERFLOW = 1,
+	PFS_BOX_UNDERFLOW,
+	PFS_BOX_USE_AFTER_FREE,
+	PFS_BOX_DOUBLE_FREE,
+	PFS_BOX_INVALID_POINTER,
+	PFS_BOX_CORRUPTION_KINDS
+};
+enum pfs_box_trace_of {
+	PFS_BOX_TRACE_HERE,
+	PFS_BOX_TRACE_ALLOCATED,
+	PFS_BOX_TRACE_FREED,
+	PFS_BOX_TRACES
+};
+#define PFS_BOX_TRACE_FRAMES 24u
+#define PFS_BOX_TRACE_MODULES 24u
+struct pfs_box_trace {
+	uint32_t os_tid; /* 0: there is no trace */
+	uint32_t depth, is_cut;
+	uint32_t spare;
+	char thread[16];                       /* its name */
+	uint64_t frames[PFS_BOX_TRACE_FRAMES]; /* return addresses, the innermost first; the first
+						* of an access is the instruction's own */
+};
+struct pfs_box_corruption {
+	uint32_t kind;
+	uint32_t access; /* 0: not known, 1: it read, 2: it wrote */
+	uint64_t realtime_ns;
+	uint64_t address;            /* accessed, found damaged, or given to the call */
+	uint64_t block, block_bytes; /* 0: not known */
+	char call[24]; /* that got the pointer, or found the damage; empty: an access */
+	struct pfs_box_trace traces[PFS_BOX_TRACES];
+	struct pfs_box_module modules[PFS_BOX_TRACE_MODULES]; /* up to the first without an end */
+};
 
 /* What a library or the program maps itself without a file: ranges and mapped now, resident as last
  * measured. */

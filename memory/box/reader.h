@@ -44,9 +44,11 @@ struct pfs_box_info {
 	uint64_t end_realtime_ns;  /* of a clean end; 0: none */
 	uint32_t tick_ms;
 	uint32_t instruments_max;
-	bool is_on_disk; /* its resident pages count in rss_file */
-	char name[64];   /* what the program calls itself */
-	char why[128];   /* PFS_BOX_UNCOUNTED: the reason */
+	bool is_on_disk;          /* its resident pages count in rss_file */
+	uint32_t corruption;      /* that ended it, enum pfs_box_corruption_kind; 0: none known */
+	uint64_t corrupted_bytes; /* of the block; 0: not known */
+	char name[64];            /* what the program calls itself */
+	char why[128];            /* PFS_BOX_UNCOUNTED: the reason */
 	char rule[16];
 	char build[32];
 	char program[256];
@@ -99,8 +101,11 @@ struct pfs_removed {
 };
 struct pfs_removed pfs_boxes_removed(void);
 
+/* What corrupted the memory: "use after free"; "": nothing is known. */
+const char *pfs_box_corruption_name(uint32_t kind);
+
 /* pfs_box_died - describe when the program ended: "died between 12:00:01 and 12:00:02", "ended at
- * 12:00:01", "is living". Local time. Returns text. */
+ * 12:00:01", "is living"; and of which memory corruption. Local time. Returns text. */
 char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes);
 
 /* pfs_box_called - the program's short name: its file's, or what it calls itself where that is not
@@ -228,7 +233,8 @@ struct pfs_snapshot {
 	struct pfs_box_arena arenas[PFS_BOX_TICK_ARENAS]; /* of the last tick */
 	struct pfs_box_tick *ticks; /* the oldest first; only with PFS_SNAPSHOT_TICKS */
 	uint32_t tick_count;
-	struct pfs_box_module *modules; /* with PFS_SNAPSHOT_MODULES */
+	struct pfs_box_corruption *corruption; /* NULL: none */
+	struct pfs_box_module *modules;        /* with PFS_SNAPSHOT_MODULES */
 	uint32_t module_count;
 	/* Of the heap profile since the start: samples, and those whose stack was walked, which
 	 * costs less than unwinding it (memory/profile/stack.h). */

@@ -245,6 +245,11 @@ void pfs_box_info_of(const struct pfs_box_head *head, const char *path, bool is_
 	info->tick_ms = head->tick_ms;
 	info->instruments_max = head->instruments_max;
 	info->is_on_disk = head->is_on_disk != 0;
+	/* [J10] acquire, pairs with [J9]. */
+	info->corruption = pfs_load_acquire(&own->corruption);
+	if (info->corruption >= PFS_BOX_CORRUPTION_KINDS)
+		info->corruption = 0;
+	info->corrupted_bytes = info->corruption != 0 ? head->corrupted_bytes : 0;
 	copy_text(info->rule, sizeof(info->rule), head->rule, sizeof(head->rule));
 	copy_text(info->name, sizeof(info->name), head->name, sizeof(head->name));
 	copy_text(info->why, sizeof(info->why), head->why, sizeof(head->why));

@@ -255,6 +255,7 @@ bool pfs_take_instruments(struct pfs_taking *take);
 bool pfs_take_ticks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot, bool all);
 bool pfs_take_limits(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_mappers(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
+bool pfs_take_corruption(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_owners(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 bool pfs_take_modules(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);
 void pfs_take_stacks(const struct pfs_reader *reader, struct pfs_snapshot *snapshot);

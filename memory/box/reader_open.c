@@ -33,6 +33,7 @@ static const uint32_t record_bytes[PFS_KINDS] = {
 	[PFS_BOX_LIMITS] = sizeof(struct pfs_box_limit),
 	[PFS_BOX_SWITCHES] = sizeof(struct pfs_box_switch),
 	[PFS_BOX_MOMENTS] = sizeof(struct pfs_box_moment),
+	[PFS_BOX_CORRUPTION] = sizeof(struct pfs_box_corruption),
 };
 
 /* More than these no program asks for. */
@@ -49,7 +50,7 @@ static bool is_array(uint32_t kind)
 {
 	return kind == PFS_BOX_TICKS || kind == PFS_BOX_CELL_BASES || kind == PFS_BOX_ROW_BASES ||
 	       kind == PFS_BOX_MODULES || kind == PFS_BOX_MAPPERS || kind == PFS_BOX_LIMITS ||
-	       kind == PFS_BOX_SWITCHES || kind == PFS_BOX_MOMENTS;
+	       kind == PFS_BOX_SWITCHES || kind == PFS_BOX_MOMENTS || kind == PFS_BOX_CORRUPTION;
 }
 
 /* ---- regions ---- */

@@ -234,6 +234,21 @@ static void write_time(uint64_t realtime_ns, char *text, size_t text_bytes)
 		(void)snprintf(text, text_bytes, "%" PRIu64 " s", realtime_ns / NS_PER_SECOND);
 }
 
+/* " of a use after free of a block of 100 bytes" */
+static void add_corruption(const struct pfs_box_info *info, char *text, size_t text_bytes)
+{
+	const char *name = pfs_box_corruption_name(info->corruption);
+	size_t used = strlen(text);
+	if (name[0] == '\0')
+		return;
+	(void)snprintf(text + used, text_bytes - used, " of %s %s",
+		       strchr("aeiou", name[0]) != NULL && name[1] != 's' ? "an" : "a", name);
+	used = strlen(text);
+	if (info->corrupted_bytes != 0)
+		(void)snprintf(text + used, text_bytes - used, " of a block of %llu bytes",
+			       (unsigned long long)info->corrupted_bytes);
+}
+
 char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_bytes)
 {
 	char from[64], to[64];
@@ -254,6 +269,8 @@ char *pfs_box_died(const struct pfs_box_info *info, char *text, size_t text_byte
 		(void)snprintf(text, text_bytes, "died after %s", from);
 	else
 		(void)snprintf(text, text_bytes, "died between %s and %s", from, to + 11);
+	if (!info->is_live && info->state != PFS_BOX_UNCOUNTED)
+		add_corruption(info, text, text_bytes);
 	return text;
 }
 

@@ -147,8 +147,8 @@ static bool take_parts(struct pfs_taking *take, unsigned parts)
 	/* After the cells: instruments are never removed, so all that cells name exist. */
 	if (!pfs_take_instruments(take) ||
 	    !pfs_take_ticks(reader, snapshot, (parts & PFS_SNAPSHOT_TICKS) != 0) ||
-	    !pfs_take_mappers(reader, snapshot) || !pfs_take_owners(reader, snapshot) ||
-	    !pfs_take_limits(reader, snapshot))
+	    !pfs_take_mappers(reader, snapshot) || !pfs_take_corruption(reader, snapshot) ||
+	    !pfs_take_owners(reader, snapshot) || !pfs_take_limits(reader, snapshot))
 		return false;
 	pfs_take_stacks(reader, snapshot);
 	if ((parts & PFS_SNAPSHOT_MODULES) != 0 && !pfs_take_modules(reader, snapshot))
@@ -235,6 +235,7 @@ void pfs_snapshot_free(struct pfs_snapshot *snapshot)
 	free(snapshot->ticks);
 	free(snapshot->modules);
 	free(snapshot->mappers);
+	free(snapshot->corruption);
 	free(snapshot->owners);
 	free(snapshot->limits);
 	free(snapshot);

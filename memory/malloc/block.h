@@ -17,8 +17,8 @@
 /* A call of pfslab/malloc.h: exported from libpfsmalloc.so, but bound directly inside it. */
 #define PFS_OWN __attribute__((visibility("protected")))
 
-/* The extent of a block: a slab or a large block. Calls pfs_die, with the name of the call, if
- * there is none or the pointer is into the middle of a large block. */
+/* The extent of a block: a slab, or a large or guarded block. Calls pfs_die, with the name of the
+ * call, if there is none or the pointer is into the middle of such a block. */
 struct pfs_extent *pfs_extent_of(const void *block, const char *call);
 struct pfs_extent *pfs_large_of(const void *block, const char *call);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "choose.h"
 #include "conf.h"
 #include "die.h"
 #include "rings.h"
@@ -28,6 +29,7 @@ static void *take_direct(struct pfs_cache *cache, uint32_t class)
 	struct pfs_arena *arena = pfs_cache_arena();
 	if (pfs_bin_take(&arena->bins[class], &block, 1) == 0)
 		return NULL;
+	pfs_choose_pass(cache, 1);
 	pfs_cache_bump(cache, &cache->direct_mallocs, 1);
 	pfs_cache_note_new(cache, pfs_classes[class].size_bytes);
 	return block;
@@ -161,10 +163,14 @@ static uint32_t refill(struct pfs_cache *cache, struct pfs_cache_ring *ring, uin
  * return the latest of them. All places of the front are copied even if fewer blocks move: the back
  * has as many places, and the loop then ends where it ended the last time.
  */
-static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
+static inline void *fill_and_pop(struct pfs_cache *cache, struct pfs_cache_ring *ring,
+				 uint64_t have)
 {
 	uint64_t most = ring->front_capacity;
-	uint64_t go = have < most ? have : most;
+	uint64_t wish = have < most ? have : most;
+	uint64_t go = pfs_choose_fill(cache, ring, wish);
+	if (!pfs_likely(go == wish)) /* cut: behind it the back may have fewer places */
+		most = go;
 	void **to = ring->slots;
 	uint64_t back = pfs_load_relaxed(&ring->back) - go * sizeof(*to); /* relaxed: [CR1] */
 	void **from = (void **)back; /* NOLINT: addresses are numbers here */
@@ -184,7 +190,8 @@ static inline void *fill_and_pop(struct pfs_cache_ring *ring, uint64_t have)
 
 void *pfs_cache_fill(uint64_t offset)
 {
-	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
+	struct pfs_cache *cache = pfs_cache_own;
+	struct pfs_cache_ring *ring = pfs_ring_at(cache, offset);
 	uint64_t low = pfs_load_relaxed(&ring->low); /* [D2]; relaxed: it is entered */
 	/* Otherwise it is revoked, or not empty: a taker revoked it, found it entered, and put the
 	 * limits back. relaxed: [CR1] */
@@ -193,7 +200,9 @@ void *pfs_cache_fill(uint64_t offset)
 	uint64_t have = pfs_ring_back_count(ring);
 	if (have < few(ring) || is_filled_often(ring))
 		return NULL;
-	void *block = fill_and_pop(ring, have);
+	if (!pfs_likely(pfs_choose_is_far(cache, ring)))
+		return NULL;
+	void *block = fill_and_pop(cache, ring, have);
 	pfs_ring_leave(ring);
 	return block;
 }
@@ -220,7 +229,7 @@ void *pfs_cache_refill(uint32_t class)
 		block = ring->slots[front - 1];
 		pfs_ring_set_front(ring, front - 1);
 	} else if (back != 0) {
-		block = fill_and_pop(ring, back);
+		block = fill_and_pop(cache, ring, back);
 	}
 	pfs_ring_leave(ring);
 	pfs_tick_after_malloc(cache->arena, 0, &cache->slow_calls);

@@ -85,7 +85,8 @@ struct pfs_cache_ring {
 	_Atomic(uint32_t) inside;    /* owner [D1]: the end being moved, while it is still there */
 	uint16_t capacity;           /* of the back; owner and taker [CR1] */
 	uint8_t front_capacity;      /* of the front, likewise */
-	uint8_t events;              /* owner: refills and flushes since capacity grew */
+	uint8_t events : 7;          /* owner: refills and flushes since capacity grew */
+	uint8_t is_due : 1;          /* owner and taker [CR1]: see choose.h */
 };
 _Static_assert(sizeof(struct pfs_cache_ring) == PFS_RING_BYTES, "the page map's offsets");
 
@@ -101,6 +102,9 @@ struct pfs_cache {
 	uint32_t seen_calls[PFS_SMALL_COUNT]; /* tick, under the registry: calls at the last one */
 	_Atomic(uint32_t) slot_bytes;         /* under the registry: of all slots */
 	uint32_t slow_calls;                  /* owner: since it last read the clock */
+	uint64_t until_guarded, random;       /* owner: see choose.h, like the next two */
+	const struct pfs_cache_ring *cut_ring;
+	uint8_t cut_left;
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */
 	bool is_explicit;         /* set once: belongs to no thread (explicit.h) */

@@ -6,6 +6,8 @@
 #include <pfslab/malloc.h>
 #include <string.h>
 
+#include "choose.h"
+#include "guard.h"
 #include "last.h"
 #include "quick.h"
 #include "stats.h"
@@ -40,6 +42,8 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 	int errno_before = errno;
 	bool may_be = size_bytes <= PFS_SIZE_MAX;
 	if (may_be)
+		block = pfs_choose_large(arena, size_bytes, align_bytes);
+	if (may_be && block == NULL)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
 	for (uint32_t i = 0; may_be && block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
@@ -103,10 +107,12 @@ static __attribute__((noinline)) void *malloc_slower(size_t size_bytes)
 	if (!pfs_likely(!pfs_is_watched()))
 		return malloc_watched(size_bytes);
 	if (size_bytes > PFS_SMALL_MAX)
-		return pfs_block_fill(pfs_malloc_large(size_bytes, PFS_OS_PAGE, NULL));
+		return pfs_block_fill(pfs_malloc_large(size_bytes, 1, NULL));
 	int errno_before = errno;
 	uint32_t class = pfs_class_of(size_bytes);
-	void *block = pfs_cache_refill(class);
+	void *block = pfs_choose_small(class, size_bytes);
+	if (pfs_likely(block == NULL))
+		block = pfs_cache_refill(class);
 	for (uint32_t i = 0; block == NULL && pfs_tick_emergency(size_bytes, i); i++)
 		block = pfs_cache_take_one(class);
 	if (pfs_conf.stats_print)
@@ -130,13 +136,15 @@ PFS_OWN void *pfs_malloc(size_t size_bytes)
 	return pfs_malloc_quick(size_bytes);
 }
 
-/* The pointer is in no slab: NULL, a large block, or a mistake. */
+/* The pointer is in no slab: NULL, a large or a guarded block, or a mistake. */
 static void free_other(void *block, const char *call)
 {
 	if (block == NULL)
 		return;
-	struct pfs_extent *extent = pfs_large_of(block, call);
-	if (!pfs_rack_put(extent))
+	struct pfs_extent *extent = pfs_extent_of(block, call);
+	if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED)
+		pfs_guard_free(extent, call);
+	else if (!pfs_rack_put(pfs_large_of(block, call)))
 		pfs_large_free(extent);
 	pfs_tick_after_free(&pfs_cache_own->slow_calls);
 }
@@ -169,11 +177,11 @@ struct pfs_extent *pfs_extent_of(const void *block, const char *call)
 	uint64_t entry = pfs_map_entry_or_none((uintptr_t)block);
 	struct pfs_extent *extent = pfs_map_extent(entry);
 	if (extent != NULL && pfs_extent_kind(extent) == PFS_EXTENT_CACHED)
-		pfs_die(call, block, "the block is already free");
+		pfs_die(call, block, PFS_IS_FREE);
 	if (!pfs_likely(extent != NULL && pfs_extent_kind(extent) >= PFS_EXTENT_LARGE))
-		pfs_die(call, block, "this is not a block of this allocator");
-	if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE && extent->base != (uintptr_t)block)
-		pfs_die(call, block, "the pointer is not to the start of a block");
+		pfs_die(call, block, pfs_guard_was((uintptr_t)block) ? PFS_IS_FREE : PFS_NO_BLOCK);
+	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB && extent->base != (uintptr_t)block)
+		pfs_die(call, block, PFS_NOT_START);
 	return extent;
 }
 
@@ -181,7 +189,7 @@ struct pfs_extent *pfs_large_of(const void *block, const char *call)
 {
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_LARGE)
-		pfs_die(call, block, "this is not a block of this allocator");
+		pfs_die(call, block, PFS_NO_BLOCK);
 	return extent;
 }
 
@@ -212,7 +220,7 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 	}
 	void *block = pfs_rack_take(bytes);
 	if (block == NULL)
-		block = pfs_malloc_large(bytes, PFS_OS_PAGE, &is_zeroed);
+		block = pfs_malloc_large(bytes, 1, &is_zeroed);
 	if (block != NULL && !is_zeroed)
 		pfs_large_zero(block, bytes);
 	return block;
@@ -239,7 +247,7 @@ static void *realloc_to(void *block, size_t size_bytes)
 	uint32_t region;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("realloc", block, "the pointer is not to the start of a block");
+		pfs_die("realloc", block, PFS_NOT_START);
 	size_t before = extent_block_bytes(extent);
 	if (pfs_size_of_request(size_bytes) == before) {
 		pfs_cache_note_new(pfs_cache_mine(), before);
@@ -346,6 +354,6 @@ PFS_OWN uint32_t *pfs_malloc_tag(const void *block)
 	uint32_t region = 0;
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB &&
 	    !pfs_slab_region(extent, (uintptr_t)block, &region))
-		pfs_die("pfs_malloc_tag", block, "the pointer is not to the start of a block");
+		pfs_die("pfs_malloc_tag", block, PFS_NOT_START);
 	return &extent->tags[region];
 }

@@ -17,8 +17,10 @@ struct pfs_conf pfs_conf = {
 	.tick_ms = 1000,
 	.background_thread = true,
 	.thp = PFS_THP_DEFAULT,
+	.guard_rate = PFS_GUARD_RATE,
 };
 
+static uint32_t wants_slots;    /* the option guard_slots; 0: by the rate */
 static bool wants_rings = true; /* the option tcache; options that fill blocks override it */
 
 #define TEXT_MAX 64u
@@ -49,6 +51,8 @@ static const struct option {
 	{ "abort_conf", KIND_BOOL, &pfs_conf.abort_conf },
 	{ "stats_print", KIND_BOOL, &pfs_conf.stats_print },
 	{ "thp", KIND_THP, &pfs_conf.thp },
+	{ "guard_rate", KIND_COUNT, &pfs_conf.guard_rate },
+	{ "guard_slots", KIND_COUNT, &wants_slots },
 };
 
 static bool parse_bool(const char *text, bool *value)
@@ -163,33 +167,38 @@ void pfs_conf_fill(void *bytes, size_t size_bytes)
 		memset(bytes, pfs_conf.zero ? 0 : JUNK, size_bytes);
 }
 
-/* Blocks are filled on the slow paths, so filling turns rings off. */
+/* Blocks are filled and guarded on the slow paths, so rings are off if all are. */
 static void settle(void)
 {
 	pfs_conf.tags = pfs_conf.tags || &pfs_conf_needs_tags != NULL;
-	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk;
+	pfs_conf.tcache = wants_rings && !pfs_conf.zero && !pfs_conf.junk &&
+			  pfs_conf.guard_rate != 1;
+	pfs_conf.guard_slots = wants_slots != 0             ? wants_slots
+			       : pfs_conf.guard_rate < 1000 ? PFS_GUARD_SLOTS_MANY
+							    : PFS_GUARD_SLOTS_FEW;
 }
 
-void pfs_conf_start(void)
+bool pfs_conf_start(void)
 {
 	extern char **environ;
 	static bool is_read;
 	if (is_read)
-		return;
+		return true;
 	settle();
 	if (environ == NULL)
-		return;
+		return false;
 	is_read = true;
 	/* The user who starts a set-uid program must not control it. */
 	const char *text = secure_getenv("PFS_MALLOC_CONF");
 	if (text != NULL)
 		parse(text);
 	settle();
+	return true;
 }
 
 int pfs_conf_perturb(int value)
 {
-	pfs_conf_start();
+	(void)pfs_conf_start();
 	pfs_conf.junk = value != 0;
 	settle();
 	return 1;

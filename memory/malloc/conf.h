@@ -14,6 +14,9 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 
 /* not a time: purge what was not needed since the last tick */
 #define PFS_DECAY_LOW_WATER INT64_C(-2)
+#define PFS_GUARD_RATE 500000u
+#define PFS_GUARD_SLOTS_FEW 256u   /* by default; */
+#define PFS_GUARD_SLOTS_MANY 8192u /* with a rate below 1000 */
 #define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {
@@ -36,6 +39,8 @@ struct pfs_conf {
 	bool abort_conf;  /* a wrong option aborts the program */
 	bool stats_print; /* at exit */
 	enum pfs_thp thp;
+	uint32_t guard_rate;  /* one of that many mallocs gets a guarded block; 0: none, 1: each */
+	uint32_t guard_slots; /* guarded blocks at most */
 };
 extern struct pfs_conf pfs_conf;
 
@@ -49,7 +54,7 @@ void pfs_conf_fill(void *bytes, size_t size_bytes);
  * are turned on or off. Returns 1, as mallopt does. */
 int pfs_conf_perturb(int value);
 
-/* Read the options as soon as the environment exists. */
-void pfs_conf_start(void);
+/* Read the options as soon as the environment exists. Returns whether they were read. */
+bool pfs_conf_start(void);
 
 #endif

@@ -74,6 +74,8 @@ const struct pfs_ctl_row pfs_ctl_rows[] = {
 	DO("opt.prof", bool, PFS_CTL_PROF),
 	DO("opt.prof_active", bool, PFS_CTL_PROF),
 	DO("opt.lg_prof_sample", size_t, PFS_CTL_PROF_LG),
+	OPT("opt.guard_rate", guard_rate),
+	OPT("opt.guard_slots", guard_slots),
 	OPT("opt.tick_ms", tick_ms),
 	OPT("opt.strict", strict),
 	OPT("opt.tags", tags),

@@ -1,12 +1,11 @@
 #include "die.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "containers/compiler.h"
+#include "corruption.h"
 #include "last.h"
+#include "text.h"
 
 #define LINE_BYTES 256
 
@@ -17,71 +16,48 @@
 #define ADD_SEED(line) ((void)0)
 #endif
 
-struct line {
-	size_t used;
-	char text[LINE_BYTES];
-};
+/* With a place for the newline. */
+#define LINE(name)              \
+	char bytes[LINE_BYTES]; \
+	struct pfs_text name = { bytes, sizeof(bytes) - 1, 0 }
 
-static void add(struct line *line, const char *text)
+static void put(struct pfs_text *line)
 {
-	size_t left = sizeof(line->text) - 1 - line->used;
-	size_t length = strlen(text);
-	if (length > left)
-		length = left;
-	memcpy(&line->text[line->used], text, length);
-	line->used += length;
-}
-
-static void add_hex(struct line *line, uintptr_t value)
-{
-	char digits[2 * sizeof(value) + 3];
-	size_t at = sizeof(digits) - 1;
-	digits[at] = '\0';
-	do {
-		digits[--at] = "0123456789abcdef"[value % 16];
-		value /= 16;
-	} while (value != 0);
-	digits[--at] = 'x';
-	digits[--at] = '0';
-	add(line, &digits[at]);
-}
-
-static void put(struct line *line)
-{
-	line->text[line->used++] = '\n';
-	if (write(STDERR_FILENO, line->text, line->used) < 0)
-		return; /* stderr is closed */
+	line->most++;
+	pfs_text_add(line, "\n");
+	pfs_text_put(line);
 }
 
 #ifdef PFS_DELAYS
-static void add_seed(struct line *line)
+static void add_seed(struct pfs_text *line)
 {
 	char text[PFS_DELAYS_SEED_BYTES];
-	add(line, pfs_delays_seed(text));
+	pfs_text_add(line, pfs_delays_seed(text));
 }
 #endif
 
 void pfs_die(const char *call, const void *pointer, const char *what)
 {
-	struct line line = { .used = 0 };
-	add(&line, "pfsmalloc: ");
-	add(&line, call);
-	add(&line, "(");
-	add_hex(&line, (uintptr_t)pointer);
-	add(&line, "): ");
-	add(&line, what);
+	LINE(line);
+	pfs_text_add(&line, "pfsmalloc: ");
+	pfs_text_add(&line, call);
+	pfs_text_add(&line, "(");
+	pfs_text_hex(&line, (uintptr_t)pointer);
+	pfs_text_add(&line, "): ");
+	pfs_text_add(&line, what);
 	ADD_SEED(&line);
 	put(&line);
 	pfs_last_begin();
+	pfs_corruption_misused(call, pointer, what);
 	abort();
 }
 
 void pfs_warn(const char *first, const char *second, const char *third)
 {
-	struct line line = { .used = 0 };
-	add(&line, "pfsmalloc: ");
-	add(&line, first);
-	add(&line, second);
-	add(&line, third);
+	LINE(line);
+	pfs_text_add(&line, "pfsmalloc: ");
+	pfs_text_add(&line, first);
+	pfs_text_add(&line, second);
+	pfs_text_add(&line, third);
 	put(&line);
 }

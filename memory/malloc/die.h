@@ -7,6 +7,11 @@
 
 #include "containers/compiler.h"
 
+/* What is wrong with a pointer. */
+#define PFS_IS_FREE "the block is already free"
+#define PFS_NOT_START "the pointer is not to the start of a block"
+#define PFS_NO_BLOCK "this is not a block of this allocator"
+
 /* call: the function that the program called; what: what is wrong with the pointer. */
 PFS_COLD PFS_NORETURN void pfs_die(const char *call, const void *pointer, const char *what);
 

@@ -2,7 +2,8 @@
  * extent.h - the descriptor of a run of OS pages, kept apart from the pages, in metadata.
  *
  * An extent is free (dirty, muzzy or retained), a large block, or a slab. A descriptor belongs to
- * one arena forever and is reused only for other extents of it. So a thread that reads the `arena`
+ * one arena forever and is reused only for other extents of it. Guarded blocks have descriptors of
+ * their own, which are in no list of an arena. So a thread that reads the `arena`
  * of a neighbour's descriptor and finds its own arena may read the rest under that arena's lock.
  */
 #ifndef PFS_MALLOC_EXTENT_H
@@ -22,6 +23,7 @@ enum pfs_extent_kind {
 	PFS_EXTENT_HELD,     /* owned by one thread, between two kinds */
 	PFS_EXTENT_CACHED,   /* a freed large block on a thread's rack */
 	PFS_EXTENT_LARGE,    /* one block */
+	PFS_EXTENT_GUARDED,  /* one block of the pool of guard.h */
 	PFS_EXTENT_SLAB      /* regions of a small class */
 };
 #define PFS_EXTENT_FREE_KINDS 3u

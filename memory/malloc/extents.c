@@ -294,3 +294,12 @@ void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size
 	count_large(self, before_bytes, after_bytes);
 	pfs_mutex_unlock(&self->lock);
 }
+
+void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
+{
+	pfs_extents_count_large(self, before_bytes, after_bytes);
+	pfs_mutex_lock(&self->lock);
+	self->active_bytes += after_bytes - before_bytes;
+	self->mapped_bytes += after_bytes - before_bytes;
+	pfs_mutex_unlock(&self->lock);
+}

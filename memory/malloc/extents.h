@@ -120,4 +120,8 @@ size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);
 /* Update the counts for a large block that was resized. */
 void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 
+/* The same for a guarded block. Its pages are in no extent of the arena; what is left of them is
+ * not counted. */
+void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
+
 #endif

@@ -18,6 +18,8 @@
 
 #include "arena.h"
 #include "cache.h"
+#include "catch.h"
+#include "guard.h"
 #include "last.h"
 #include "locks.h"
 #include "start.h"
@@ -45,10 +47,12 @@ void pfs_start_prepare(void)
 	pfs_caches_lock();
 	pfs_arenas_lock();
 	pfs_base_lock();
+	pfs_guard_lock();
 }
 
 static void unlock_inner(void)
 {
+	pfs_guard_unlock();
 	pfs_base_unlock();
 	pfs_arenas_unlock();
 }
@@ -78,6 +82,7 @@ static void in_child(void)
 	unlock_inner();
 	pfs_caches_child();
 	pfs_tick_child();
+	pfs_catch_child();
 	unlock_outer();
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)

@@ -9,6 +9,7 @@
 #include <pfslab/malloc.h>
 #include <string.h>
 
+#include "choose.h"
 #include "explicit.h"
 #include "quick.h"
 
@@ -83,7 +84,9 @@ static void *from_bin(struct pfs_arena *arena, size_t bytes)
 	struct pfs_cache *cache = pfs_cache_attached();
 	struct pfs_arena *of = arena != NULL ? arena : pfs_cache_arena();
 	struct pfs_bin *bin = &of->bins[pfs_class_of(bytes)];
-	void *block;
+	void *block = pfs_choose_large(of, bytes, 1);
+	if (block != NULL)
+		return pfs_block_fill(block);
 	uint32_t got = pfs_bin_take(bin, &block, 1);
 	for (uint32_t i = 0; got == 0 && pfs_tick_emergency(bytes, i); i++)
 		got = pfs_bin_take(bin, &block, 1);
@@ -129,8 +132,7 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 		block = small_new(wish, bytes);
 	} else {
 		struct pfs_arena *arena = wish->arena != NULL ? wish->arena : pfs_cache_arena();
-		block = pfs_malloc_large_in(arena, size_bytes != 0 ? size_bytes : 1,
-					    wish->align_bytes, &is_zeroed);
+		block = pfs_malloc_large_in(arena, bytes, wish->align_bytes, &is_zeroed);
 		if (!wish->zero)
 			(void)pfs_block_fill(block);
 	}
@@ -139,11 +141,17 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 	return block;
 }
 
+/* A caller may use what nallocx says, also of a guarded block. */
+static PFS_COLD void *whole_slow(size_t size)
+{
+	return pfs_malloc_slow(size <= PFS_SIZE_MAX ? pfs_size_of_request(size) : size);
+}
+
 PUBLIC void *mallocx(size_t size, int flags)
 {
 	struct wish wish;
 	if (flags == 0)
-		return pfs_malloc_quick(size);
+		return pfs_malloc_quick_or(size, whole_slow);
 	return read_flags(&wish, flags) ? block_new(&wish, size) : pfs_no_memory(size);
 }
 

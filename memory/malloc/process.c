@@ -10,7 +10,7 @@
 __attribute__((constructor(101))) static void at_begin(void)
 {
 	pfs_start();
-	pfs_conf_start();
+	(void)pfs_conf_start();
 	pfs_start_first();
 }
 

@@ -24,17 +24,23 @@ PFS_COLD void pfs_free_slow(void *block);
 #define pfs_not_in_result(pointer) ((void)(pointer))
 #endif
 
-static inline void *pfs_malloc_quick(size_t size_bytes)
+/* slow: a constant. */
+static inline void *pfs_malloc_quick_or(size_t size_bytes, void *slow(size_t size_bytes))
 {
 	if (!pfs_likely(size_bytes <= PFS_SMALL_MAX))
-		return pfs_malloc_slow(size_bytes);
+		return slow(size_bytes);
 	uint64_t offset = pfs_ring_offsets[(size_bytes + 7) / 8];
 	struct pfs_cache_ring *ring = pfs_ring_at(pfs_cache_own, offset);
 	pfs_not_in_result(ring);
 	void *block;
 	if (!pfs_likely(pfs_ring_pop(ring, &block)))
-		return pfs_malloc_slow(size_bytes);
+		return slow(size_bytes);
 	return block;
+}
+
+static inline void *pfs_malloc_quick(size_t size_bytes)
+{
+	return pfs_malloc_quick_or(size_bytes, pfs_malloc_slow);
 }
 
 static inline void pfs_free_quick(void *block)

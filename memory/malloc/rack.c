@@ -1,6 +1,7 @@
 #include "rack.h"
 
 #include "arena.h"
+#include "choose.h"
 #include "conf.h"
 #include "containers/compiler.h"
 #include "large.h"
@@ -60,7 +61,7 @@ static void end_word(uint64_t word)
 void *pfs_rack_take(size_t size_bytes)
 {
 	struct pfs_cache *cache = pfs_cache_mine();
-	if (size_bytes > PFS_RACK_MOST)
+	if (size_bytes > PFS_RACK_MOST || cache->until_guarded <= 1) /* choose.h: elsewhere */
 		return NULL;
 	uint32_t class = class_of(pfs_large_bytes(size_bytes, PFS_OS_PAGE));
 	const struct group *group = group_of(class);
@@ -69,6 +70,7 @@ void *pfs_rack_take(size_t size_bytes)
 		if (word == 0 || (word & CLASS_MASK) != class || !take_word(&cache->rack[i], word))
 			continue;
 		pfs_bump_owned(&cache->rack_takes, 1);
+		pfs_choose_pass(cache, 1);
 		return pfs_large_again(extent_of(word));
 	}
 	return NULL;

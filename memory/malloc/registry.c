@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "choose.h"
 #include "conf.h"
 #include "rings.h"
 #include "rack.h"
@@ -111,6 +112,8 @@ struct pfs_cache *pfs_cache_new(void)
 		/* relaxed: not published yet */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
 	cache->is_enabled = pfs_conf.tcache;
+	if (pfs_conf.guard_rate == 0)
+		cache->until_guarded = PFS_CHOOSE_NEVER;
 	return cache;
 }
 

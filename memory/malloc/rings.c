@@ -11,6 +11,8 @@ uint32_t pfs_ring_give(struct pfs_cache_ring *ring)
 	uint32_t back = pfs_ring_back_count(ring);
 	pfs_blocks_give(ring->slots, front, "free");
 	pfs_ring_move_front(ring, 0);
+	if (front != 0)
+		ring->is_due = 0; /* the malloc that it was for does not come: see choose.h */
 	pfs_blocks_give(pfs_ring_back_slots(ring), back, "free");
 	pfs_ring_move_back(ring, 0);
 	return front + back;

@@ -20,7 +20,7 @@ static void end_thread(void *cache)
 
 static void start(void)
 {
-	pfs_conf_start();
+	(void)pfs_conf_start();
 	pfs_map_start();
 	pfs_caches_start();
 	pfs_arenas_start();

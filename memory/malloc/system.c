@@ -9,11 +9,10 @@
 
 #define GUARD_BYTES ((size_t)PFS_OS_PAGE)
 
-static char *map(size_t size_bytes, int protection, int flags)
+static char *map(size_t size_bytes, int access, int flags)
 {
 	int errno_before = errno;
-	void *pages =
-		mmap(NULL, size_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	void *pages = mmap(NULL, size_bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 	errno = errno_before;
 	return pages != MAP_FAILED ? pages : NULL;
 }
@@ -29,10 +28,7 @@ static void *map_apart(size_t size_bytes, int flags)
 	char *pages = map(size_bytes + 2 * GUARD_BYTES, PROT_NONE, flags);
 	if (pages == NULL)
 		return NULL;
-	int errno_before = errno;
-	bool done = mprotect(pages + GUARD_BYTES, size_bytes, PROT_READ | PROT_WRITE) == 0;
-	errno = errno_before;
-	if (done)
+	if (pfs_system_open(pages + GUARD_BYTES, size_bytes))
 		return pages + GUARD_BYTES;
 	(void)pfs_system_unmap(pages, size_bytes + 2 * GUARD_BYTES);
 	return NULL;
@@ -99,6 +95,27 @@ uint32_t pfs_system_resident(void *pages, uint32_t count)
 void pfs_system_small_pages(void *pages, size_t size_bytes)
 {
 	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
+}
+
+void *pfs_system_reserve_closed(size_t size_bytes)
+{
+	return map(size_bytes, PROT_NONE, MAP_NORESERVE);
+}
+
+bool pfs_system_open(void *pages, size_t size_bytes)
+{
+	int errno_before = errno;
+	bool done = mprotect(pages, size_bytes, PROT_READ | PROT_WRITE) == 0;
+	errno = errno_before;
+	return done;
+}
+
+void pfs_system_close(void *pages, size_t size_bytes)
+{
+	int errno_before = errno;
+	(void)mprotect(pages, size_bytes, PROT_NONE);
+	errno = errno_before;
+	(void)pfs_system_purge(pages, size_bytes);
 }
 
 void pfs_system_read_only(void *pages, size_t size_bytes)

@@ -40,6 +40,12 @@ uint32_t pfs_system_resident(void *pages, uint32_t count);
 /* Exclude these pages from transparent huge pages. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 
+/* Address space without access. open: pages of it can be read and written; false: refused. close:
+ * they cannot any more, and their memory is returned. */
+void *pfs_system_reserve_closed(size_t size_bytes);
+bool pfs_system_open(void *pages, size_t size_bytes);
+void pfs_system_close(void *pages, size_t size_bytes);
+
 /* Write-protect pages, if the system can. */
 void pfs_system_read_only(void *pages, size_t size_bytes);
 

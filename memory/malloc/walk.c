@@ -1,11 +1,13 @@
 /*
  * walk.c - visits every block in use: the regions whose bits are clear after all rings are emptied,
- * and the large extents. No call records anything for it.
+ * and the large and guarded extents. No call records anything for it.
  */
 #include <pfslab/malloc.h>
 
 #include "block.h"
 #include "tick.h"
+#include "guard.h"
+#include "locks.h"
 
 struct walk {
 	bool (*visit)(const struct pfs_malloc_block *block, void *context);
@@ -56,6 +58,15 @@ static void walk_large(struct walk *walk, struct pfs_extents *extents)
 	pfs_mutex_unlock(&extents->lock);
 }
 
+static void walk_guarded(struct walk *walk, const struct pfs_arena *arena)
+{
+	struct pfs_extent *extent = NULL;
+	while (!walk->is_over && (extent = pfs_guard_next(extent)) != NULL)
+		if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED &&
+		    pfs_extent_arena(extent) == arena)
+			visit(walk, (void *)extent->base, extent->request_bytes); /* NOLINT */
+}
+
 PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *block, void *context),
 				 void *context)
 {
@@ -71,6 +82,7 @@ PFS_OWN uint64_t pfs_malloc_walk(bool (*call)(const struct pfs_malloc_block *blo
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT && !walk.is_over; class ++)
 			walk_bin(&walk, &arena->bins[class]);
 		walk_large(&walk, &arena->extents);
+		walk_guarded(&walk, arena);
 	}
 	pfs_tick_unlock();
 	return walk.visited;

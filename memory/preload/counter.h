@@ -101,9 +101,6 @@ enum pfs_counter_state {
 extern _Thread_local volatile uint8_t pfs_counter_state
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Before the books are opened: the handler of SIGBUS uses the system's sigaction. */
-void pfs_signals_start(void);
-
 /* Adds to the bytes that are not counted, if the calling thread's life has no room in the box. */
 void pfs_counter_lose(uint64_t bytes);
 

@@ -256,7 +256,6 @@ static void start(void)
 	struct pfs_message message;
 	if (getauxval(AT_SECURE) != 0)
 		return;
-	pfs_signals_start();
 	pfs_start_handlers(); /* the allocator's first: innermost at a fork */
 	pfs_box_own_name(pfs_program.name, pfs_program.file, sizeof(pfs_program.name));
 	read_config(&config);

@@ -18,7 +18,7 @@ static inline struct pfs_extent *pfs_tagged_extent(const void *block)
 
 static inline bool pfs_tagged_is_large(struct pfs_extent *extent)
 {
-	return pfs_extent_kind(extent) == PFS_EXTENT_LARGE;
+	return pfs_extent_kind(extent) != PFS_EXTENT_SLAB; /* or a guarded one, likewise */
 }
 
 static inline uint64_t pfs_tagged_bytes(struct pfs_extent *extent, uint32_t tag)

@@ -163,11 +163,10 @@ static void take_headers(struct pfs_box_module *module, const struct pfs_module_
 }
 
 /* Of a path that is too long the end is kept. */
-static void take_path(const struct pfs_modules *self, struct pfs_box_module *module,
-		      const char *path)
+static void take_path(const struct pfs_box *box, struct pfs_box_module *module, const char *path)
 {
 	if (path[0] == '\0')
-		path = self->box->head->program;
+		path = box->head->program;
 	size_t length = strlen(path), most = sizeof(module->path) - 1;
 	if (length > most)
 		path += length - most;
@@ -191,14 +190,14 @@ static bool has_room(struct pfs_modules *self)
 }
 
 /* Fill in which file it is; `known` says where. */
-static void describe(const struct pfs_modules *self, struct pfs_box_module *module,
+static void describe(const struct pfs_box *box, struct pfs_box_module *module,
 		     const struct pfs_module_known *known, const struct link_map *map)
 {
 	memset((void *)module, 0, sizeof(*module));
 	module->begin = known->begin;
 	module->end = known->end;
 	take_headers(module, known);
-	take_path(self, module, map->l_name);
+	take_path(box, module, map->l_name);
 }
 
 /* Add a record. Returns its number plus one; 0: no room. */
@@ -268,7 +267,7 @@ static uint32_t see(struct pfs_modules *self, const struct dl_find_object *objec
 {
 	struct pfs_box_module module;
 	const struct pfs_module_known known = known_of(object);
-	describe(self, &module, &known, object->dlfo_link_map);
+	describe(self->box, &module, &known, object->dlfo_link_map);
 	pfs_mutex_lock(&self->lock);
 	uint32_t found = find(self, &known, &module);
 	if (found == 0)
@@ -294,6 +293,17 @@ uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, ui
 		hash = hash * 31 + see(self, &object);
 	}
 	return hash;
+}
+
+bool pfs_module_of(const struct pfs_box *box, uintptr_t address, struct pfs_box_module *module)
+{
+	struct dl_find_object object;
+	if (_dl_find_object == NULL ||
+	    _dl_find_object((void *)address, &object) != 0) /* NOLINT: code */
+		return false;
+	const struct pfs_module_known known = known_of(&object);
+	describe(box, module, &known, object.dlfo_link_map);
+	return true;
 }
 
 /* Reads nothing of a library that the loader may be unmapping now. */

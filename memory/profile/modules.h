@@ -37,6 +37,10 @@ void pfs_modules_begin(struct pfs_modules *self, struct pfs_box *box);
  * files are recorded. A file without room is counted as lost, at each lookup. */
 uint32_t pfs_modules_see(struct pfs_modules *self, const uint64_t *addresses, uint32_t count);
 
+/* pfs_module_of - describe the file that an address is of, without a record. False: it is of none.
+ * Wait-free; a signal handler may call it. */
+bool pfs_module_of(const struct pfs_box *box, uintptr_t address, struct pfs_box_module *module);
+
 /* pfs_modules_tick - mark the files that have gone. Inside the gate. */
 void pfs_modules_tick(struct pfs_modules *self);
 

@@ -76,7 +76,8 @@ struct pfs_command {
 extern const struct pfs_command pfs_command_list, pfs_command_top, pfs_command_show,
 	pfs_command_truncate, pfs_command_enable, pfs_command_disable, pfs_command_check,
 	pfs_command_clean, pfs_command_sql, pfs_command_serve, pfs_command_report,
-	pfs_command_pprof, pfs_command_flame, pfs_command_profile, pfs_command_walk;
+	pfs_command_pprof, pfs_command_flame, pfs_command_profile, pfs_command_walk,
+	pfs_command_corruption;
 
 /* pfs-mem profile --history. Returns the exit status. */
 int pfs_show_history(const struct pfs_arguments *arguments);

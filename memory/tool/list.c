@@ -46,6 +46,7 @@ static void add_row(struct pfs_sheet *sheet, const struct pfs_box_info *box,
 	pfs_sheet_text(sheet, box->rule);
 	pfs_sheet_text(sheet, box->program);
 	pfs_sheet_text(sheet, box->command);
+	pfs_sheet_text(sheet, pfs_box_corruption_name(box->corruption));
 	pfs_sheet_text(sheet, box->state == PFS_BOX_UNCOUNTED ? box->why : keeping->why);
 	pfs_sheet_text(sheet, box->path);
 }
@@ -66,9 +67,9 @@ static void remark_removed(void)
 
 static int run_list(const struct pfs_arguments *arguments)
 {
-	static const char *const columns[] = { "PID",     "STATE",  "STARTED", "SEEN", "USER",
-					       "HELD",    "PARENT", "NAME",    "RULE", "PROGRAM",
-					       "COMMAND", "KEPT",   "BOX",     NULL };
+	static const char *const columns[] = { "PID",     "STATE",   "STARTED", "SEEN", "USER",
+					       "HELD",    "PARENT",  "NAME",    "RULE", "PROGRAM",
+					       "COMMAND", "DIED_OF", "KEPT",    "BOX",  NULL };
 	struct pfs_box_list list;
 	struct pfs_message message;
 	if (!pfs_box_list_make(&list, &message))
@@ -101,7 +102,8 @@ static const struct pfs_option list_options[] = {
 const struct pfs_command pfs_command_list = {
 	.name = "list", .words = "", .run = run_list, .options = list_options,
 	.doc = "list the boxes, newest first; for root, those of all users\vSEEN is the time of "
-	       "the last tick, or of the program's end. HELD: the bytes that a dead program held. "
+	       "the last tick, or of the program's end. DIED_OF: memory corruption. HELD: the "
+	       "bytes that a dead program held. "
 	       "KEPT: why a box is still there. Last come processes that were not counted: "
 	       "KEPT says why.",
 };

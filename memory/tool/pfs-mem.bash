@@ -17,7 +17,7 @@ _pfs_mem_values() {
 _pfs_mem_options() {
 	case $1 in
 	run) echo "--keep --keep-dead --by --arenas --rule --tick-ms --instruments --threads --no-profile" \
-		"--lg-prof-sample --for --dir --limit --help --version" ;;
+		"--lg-prof-sample --guard --for --dir --limit --help --version" ;;
 	list | show | sql) echo "--format --help --version" ;;
 	top) echo "--once --by --count --format --help --version" ;;
 	profile) echo "--lg-prof-sample --base --since --history --total --at-peak --older-than --newer-than --seconds" \
@@ -30,7 +30,7 @@ _pfs_mem_options() {
 	serve) echo "--http --token-file --mysql --password-file --allow-changes --allow-remote" \
 		"--idle-seconds --help --version" ;;
 	clean) echo "--all --help --version" ;;
-	truncate | enable | disable | check) echo "--help --version" ;;
+	truncate | enable | disable | check | corruption) echo "--help --version" ;;
 	esac
 }
 
@@ -50,7 +50,7 @@ _pfs_mem() {
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "run list top show truncate enable disable check \
-			clean sql serve report profile pprof flame walk --help --version" -- "$word")
+			clean sql serve report profile pprof flame walk corruption --help --version" -- "$word")
 		return
 	fi
 	if values=$(_pfs_mem_values "$command" "$before"); then
@@ -65,7 +65,7 @@ _pfs_mem() {
 	--base) mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 		compgen -f -- "$word"); return ;;
 	--since) mapfile -t COMPREPLY < <(compgen -W "10m 1h 1d" -- "$word"); return ;;
-	--tick-ms | --instruments | --threads | --keep-dead | --count | --lg-prof-sample | --limit | --idle-seconds) return ;;
+	--tick-ms | --instruments | --threads | --keep-dead | --count | --lg-prof-sample | --guard | --limit | --idle-seconds) return ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_options "$command")" -- "$word")
@@ -75,7 +75,7 @@ _pfs_mem() {
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--format | --by | --arenas | --rule | --tick-ms | --instruments | --threads | --keep-dead | --dir | --limit | --count | \
-			--out | --base | --since | --lg-prof-sample | --mysql | --password-file | --http | \
+			--out | --base | --since | --lg-prof-sample | --guard | --mysql | --password-file | --http | \
 			--token-file | --idle-seconds) i=$((i + 1)) ;;
 		-*) ;;
 		*) words=$((words + 1)) ;;
@@ -85,7 +85,7 @@ _pfs_mem() {
 	run:0) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
 	run:*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	top:0 | show:0 | truncate:0 | enable:0 | disable:0 | check:0 | sql:0 | serve:* | report:0 | \
-		profile:0 | pprof:0 | flame:0 | walk:0)
+		profile:0 | pprof:0 | flame:0 | walk:0 | corruption:0)
 		mapfile -t COMPREPLY < <(compgen -W "$(_pfs_mem_targets "$tool")" -- "$word"
 			compgen -f -- "$word") ;;
 	show:1 | truncate:1)

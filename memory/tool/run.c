@@ -187,6 +187,9 @@ static const struct option_of_run options[] = {
 	{ "no-profile", "PFS_MEM_PROFILE", NULL, "off", NULL, "without a heap profile" },
 	{ "lg-prof-sample", "PFS_MEM_LG_PROF_SAMPLE", "N", NULL, NULL,
 	  "one sample per 2^N bytes; default 19" },
+	{ "guard", "PFS_MALLOC_CONF", "N", NULL, NULL,
+	  "one of N mallocs gets a block that names memory corruption; 1: each, 0: none; default "
+	  "500000" },
 	{ "for", "", "RUNTIME", NULL, NULL, pfs_runtimes_help },
 	{ "dir", "PFS_MEM_DIR", "FOLDER", NULL, NULL, "where the box is" },
 	{ "limit", "PFS_MEM_LIMIT", "LIMITS", NULL, NULL,
@@ -227,6 +230,17 @@ static enum pfs_status take_limits(const char *name, const char *variable, const
 	return PFS_BAD_CONFIG;
 }
 
+/* Added to the allocator's options, of which the last counts. */
+static bool add_guard(const char *variable, const char *number)
+{
+	char conf[PATH_BYTES];
+	const char *before = getenv(variable);
+	bool is_first = before == NULL || before[0] == '\0';
+	int length = snprintf(conf, sizeof(conf), "%s%sguard_rate:%s", is_first ? "" : before,
+			      is_first ? "" : ",", number);
+	return length < (int)sizeof(conf) && setenv(variable, conf, 1) == 0;
+}
+
 /* Sets it in the program's environment. */
 static enum pfs_status take_option(void *context, const struct pfs_option *option, const char *text,
 				   struct pfs_message *message)
@@ -243,7 +257,9 @@ static enum pfs_status take_option(void *context, const struct pfs_option *optio
 	if (own->values == NULL && own->shape != NULL && strcmp(own->shape, "N") == 0 &&
 	    pfs_read_number(option->name, text, 0, 99999999, &number, message) != PFS_OK)
 		return PFS_BAD_CONFIG;
-	if (setenv(own->variable, own->shape != NULL ? text : own->value, 1) == 0)
+	if (strcmp(own->name, "guard") == 0
+		    ? add_guard(own->variable, text)
+		    : setenv(own->variable, own->shape != NULL ? text : own->value, 1) == 0)
 		return PFS_OK;
 	(void)snprintf(message->text, sizeof(message->text), "--%s: no memory for the environment",
 		       option->name);

@@ -56,6 +56,7 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "apart": ("malloc_apart_test",),
               "looks": ("malloc_looks_test",), "rack": ("malloc_rack_test",),
               "purge": ("malloc_purge_test",),
+              "guard": ("malloc_guard_test", "malloc_choose_test"),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
 TEST_SECONDS = 100

@@ -72,7 +72,7 @@ def project_version(build):
 def options(tool, page, bash, folder, version):
     """All three say the same."""
     commands = {*re.findall(r"pfs-mem ([a-z]+) ", run(tool, "--help"))}
-    expect(len(commands) == 16, f"commands: {commands}")
+    expect(len(commands) == 17, f"commands: {commands}")
     described = manual(page)
     expect(set(described) == commands | {""}, f"the man page has {set(described)}")
     offered = complete(bash, folder, tool, "")

@@ -82,6 +82,7 @@ static uint64_t plan(struct pfs_box_head *head, const struct pfs_made_sizes *siz
 		{ PFS_BOX_ROW_BASES, sizeof(struct pfs_box_row_base), rows, 0 },
 		{ PFS_BOX_MAPPERS, sizeof(struct pfs_box_mapper), PFS_BOX_MAPPERS_MAX, 0 },
 		{ PFS_BOX_OWNERS, sizeof(struct pfs_box_owner), 64, page },
+		{ PFS_BOX_CORRUPTION, sizeof(struct pfs_box_corruption), 1, 0 },
 		{ PFS_BOX_MODULES, sizeof(struct pfs_box_module), 64, 0 },
 		{ PFS_BOX_STACKS, sizeof(struct pfs_box_stack), sizes->stacks, page },
 		{ PFS_BOX_CONTEXTS, sizeof(struct pfs_box_context), sizes->contexts, page },
@@ -408,6 +409,33 @@ void pfs_made_tick(struct pfs_made_box *self, uint64_t bytes)
 	pfs_store_release(&self->head->ticks, number);
 }
 
+static void made_trace(struct pfs_box_trace *trace, const char *thread, uint32_t depth)
+{
+	trace->os_tid = 4711;
+	trace->depth = depth;
+	(void)snprintf(trace->thread, sizeof(trace->thread), "%s", thread);
+	for (uint32_t i = 0; i < depth; i++)
+		trace->frames[i] = 0x401000 + i;
+}
+
+void pfs_made_corruption(struct pfs_made_box *self)
+{
+	struct pfs_box_region *region = pfs_made_region(self, PFS_BOX_CORRUPTION);
+	struct pfs_box_corruption *one =
+		(struct pfs_box_corruption *)(void *)(self->base + region->offset);
+	one->kind = PFS_BOX_DOUBLE_FREE;
+	one->realtime_ns = self->head->start_realtime_ns;
+	one->block = one->address = 0x7000;
+	one->block_bytes = self->head->corrupted_bytes = 100;
+	(void)snprintf(one->call, sizeof(one->call), "free");
+	made_trace(&one->traces[PFS_BOX_TRACE_HERE], "worker", 3);
+	made_trace(&one->traces[PFS_BOX_TRACE_FREED], "dropper", PFS_BOX_TRACE_FRAMES);
+	one->modules[0].begin = 0x400000;
+	one->modules[0].end = 0x500000;
+	(void)snprintf(one->modules[0].path, sizeof(one->modules[0].path), "/usr/bin/fixture");
+	pfs_store_release(&self->head->corruption, one->kind); /* [J9] release, pairs with [J10] */
+}
+
 void pfs_made_sample(struct pfs_made_box *self, const char *path)
 {
 	const struct pfs_made_sizes sizes = { .instruments = 8,
@@ -449,4 +477,5 @@ void pfs_made_sample(struct pfs_made_box *self, const char *path)
 	for (uint64_t i = 1; i <= 3; i++)
 		pfs_made_tick(self, i * 1000);
 	pfs_made_profile(self, ones[0], net);
+	pfs_made_corruption(self);
 }

@@ -82,6 +82,9 @@ struct pfs_box_moment *pfs_made_moment(struct pfs_made_box *self, uint64_t realt
 /* Two stacks, four samples, and three moments. */
 void pfs_made_profile(struct pfs_made_box *self, uint32_t thread, uint32_t instrument);
 
+/* A double free ended the program. */
+void pfs_made_corruption(struct pfs_made_box *self);
+
 /* A small box with records of every kind, for tests that damage it. */
 void pfs_made_sample(struct pfs_made_box *self, const char *path);
 

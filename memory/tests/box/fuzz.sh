@@ -19,7 +19,8 @@ box=$top/memory/box
 clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-I "$top" -I "$top/include" -o "$folder/fuzz" \
 	"$top"/memory/tests/box/{fuzz,fixture,fixture_profile,probe}_test.c \
-	"$box"/{cut,keep,place,refuse,limit_text}.c "$box"/reader_*.c -lm || exit 1
+	"$top/containers/action.c" "$box"/{cut,keep,place,refuse,limit_text}.c \
+	"$box"/reader_*.c -lm || exit 1
 # A new input goes into the copy, and a crash into found.
 tar -xf "$top/memory/tests/box/corpus.tar.xz" -C "$folder"
 exec "$folder/fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=9000 \

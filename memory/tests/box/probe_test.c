@@ -41,6 +41,24 @@ static size_t read_texts(const struct pfs_snapshot *snapshot)
 	return sum;
 }
 
+/* Every frame and every text of the corruption. */
+static int64_t read_corruption(const struct pfs_box_corruption *self)
+{
+	uint64_t sum = 0;
+	if (self == NULL)
+		return 0;
+	sum += strlen(pfs_box_corruption_name(self->kind)) + strlen(self->call);
+	for (uint32_t of = 0; of < PFS_BOX_TRACES; of++) {
+		sum += strlen(self->traces[of].thread);
+		for (uint32_t i = 0; i < self->traces[of].depth; i++)
+			sum += self->traces[of].frames[i];
+	}
+	for (uint32_t i = 0; i < PFS_BOX_TRACE_MODULES; i++)
+		sum += strlen(self->modules[i].path) +
+		       self->modules[i].build_id[self->modules[i].build_id_bytes % 32];
+	return (int64_t)sum;
+}
+
 static int64_t read_rows(const struct pfs_snapshot *snapshot)
 {
 	uint64_t sum = 0;
@@ -120,6 +138,8 @@ enum pfs_probe pfs_probe_box(const char *path)
 		must_be_line(&message);
 	else
 		result = read_rows(snapshot) + (int64_t)read_texts(snapshot);
+	if (snapshot != NULL)
+		result ^= read_corruption(snapshot->corruption);
 	(void)result;
 	pfs_snapshot_free(snapshot);
 	result += probe_profile(reader);

@@ -124,7 +124,7 @@ extern const size_t pfs_sql_object_count;
 extern const struct pfs_table pfs_sql_os, pfs_sql_parts, pfs_sql_mapped, pfs_sql_history,
 	pfs_sql_trace;
 extern const struct pfs_table pfs_sql_arenas, pfs_sql_arenas_history, pfs_sql_limits, pfs_sql_lines;
-extern const struct pfs_table pfs_sql_stacks_history;
+extern const struct pfs_table pfs_sql_stacks_history, pfs_sql_corruption;
 extern const struct pfs_table pfs_sql_status, pfs_sql_variables;
 
 /* All of them: table i; NULL: no more. */

@@ -1,51 +1,42 @@
 /*
- * signals.c - the calls by which a program sets its action for SIGBUS. The library's handler stays
- * in front, for a truncated box (memory/box/cut.h), and passes everything else on to the program's.
+ * signals.c - the calls by which a program sets the action of a signal. Where a handler of the
+ * library is in front (containers/action.h), it stays there, and passes on to the program's:
+ * SIGSEGV from the first guarded block on (catch.c), and in libpfsmem.so SIGBUS (memory/box/cut.c).
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
-#include "counter.h"
-#include "memory/box/cut.h"
-#include "memory/malloc/next.h"
+#include "containers/action.h"
+#include "next.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
 typedef void handler(int number);
 typedef handler *signal_call(int number, handler *action);
 
-static int system_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
+	typedef int call(int, const struct sigaction *, struct sigaction *);
 	static _Atomic(void *) known;
-	pfs_cut_sigaction *next = (pfs_cut_sigaction *)pfs_next("sigaction", &known);
+	struct pfs_action *front = pfs_action_of(number);
+	if (front != NULL)
+		return pfs_action_set(front, action, before);
+	call *next = (call *)pfs_next("sigaction", &known);
 	if (next != NULL)
 		return next(number, action, before);
 	errno = ENOSYS;
 	return -1;
 }
 
-void pfs_signals_start(void)
-{
-	pfs_cut_system = system_sigaction;
-}
-
-PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *before)
-{
-	if (number == SIGBUS && pfs_cut_handles())
-		return pfs_cut_action(action, before);
-	return system_sigaction(number, action, before);
-}
-
 /* The action of signal and its variants, which differ in the flags. */
-static handler *set(handler *action, int flags)
+static handler *set(struct pfs_action *front, handler *action, int flags)
 {
 	struct sigaction before, after = { .sa_handler = action, .sa_flags = flags };
 	(void)sigemptyset(&after.sa_mask);
 	if ((flags & SA_NODEFER) == 0)
-		(void)sigaddset(&after.sa_mask, SIGBUS);
-	return pfs_cut_action(&after, &before) == 0 ? before.sa_handler : SIG_ERR;
+		(void)sigaddset(&after.sa_mask, front->number);
+	return pfs_action_set(front, &after, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
 static handler *call(const char *name, _Atomic(void *) *known, int number, handler *action)
@@ -57,8 +48,9 @@ static handler *call(const char *name, _Atomic(void *) *known, int number, handl
 PUBLIC handler *signal(int number, handler *action)
 {
 	static _Atomic(void *) known;
-	if (number == SIGBUS && pfs_cut_handles())
-		return set(action, SA_RESTART);
+	struct pfs_action *front = pfs_action_of(number);
+	if (front != NULL)
+		return set(front, action, SA_RESTART);
 	return call("signal", &known, number, action);
 }
 
@@ -79,8 +71,9 @@ signal_call __sysv_signal; /* NOLINT: glibc's name, which strict ISO C programs 
 PUBLIC handler *__sysv_signal(int number, handler *action)
 {
 	static _Atomic(void *) known;
-	if (number == SIGBUS && pfs_cut_handles())
-		return set(action, (int)(SA_RESETHAND | SA_NODEFER));
+	struct pfs_action *front = pfs_action_of(number);
+	if (front != NULL)
+		return set(front, action, (int)(SA_RESETHAND | SA_NODEFER));
 	return call("__sysv_signal", &known, number, action);
 }
 

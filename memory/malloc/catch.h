@@ -1,0 +1,15 @@
+/*
+ * catch.h - the handler of SIGSEGV: reports accesses to guarded blocks that the program may not
+ * make. Any other fault, and this one after the report, is the program's own (containers/action.h):
+ * its handler is called, or it dies by the signal.
+ */
+#ifndef PFS_MALLOC_CATCH_H
+#define PFS_MALLOC_CATCH_H
+
+/* With the first guarded block. */
+void pfs_catch_begin(void);
+
+/* In a forked child. */
+void pfs_catch_child(void);
+
+#endif
