@@ -52,7 +52,7 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "malloc": ("malloc_search",), "accounts": ("accounts_search",),
               "profile": ("profile_search",), "sampling": ("sampling_stacks", "sampling_samples"),
               "owners": ("owners_search",), "extents": ("malloc_extents_test",),
-              "purge": ("malloc_purge_test",),
+              "purge": ("malloc_purge_test",), "background": ("malloc_background_test",),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
 TEST_SECONDS = 100
