@@ -55,7 +55,7 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "owners": ("owners_search",), "extents": ("malloc_extents_test",),
               "apart": ("malloc_apart_test",),
               "looks": ("malloc_looks_test",), "rack": ("malloc_rack_test",),
-              "purge": ("malloc_purge_test",),
+              "purge": ("malloc_purge_test",), "background": ("malloc_background_test",),
               "guard": ("malloc_guard_test", "malloc_choose_test"),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
