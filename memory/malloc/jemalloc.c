@@ -11,6 +11,7 @@
 
 #include "choose.h"
 #include "explicit.h"
+#include "guard.h"
 #include "quick.h"
 
 #ifndef PUBLIC /* a library that counts has its own wrappers of these */
@@ -175,7 +176,10 @@ static void free_otherwise(const struct wish *wish, void *block)
 	static const char call[] = "dallocx";
 	struct pfs_extent *extent = pfs_extent_of(block, call);
 	if (pfs_extent_kind(extent) != PFS_EXTENT_SLAB) {
-		pfs_large_free(extent);
+		if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED)
+			pfs_guard_free(extent, call);
+		else
+			pfs_large_free(extent);
 		return;
 	}
 	struct pfs_cache *own = pfs_cache_attached();

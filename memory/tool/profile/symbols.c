@@ -264,6 +264,20 @@ static bool is_over(struct spending *self)
 	return self->is_over;
 }
 
+static void name_once(struct naming *naming, uint32_t location, bool *seen,
+		      struct spending *spending)
+{
+	struct pfs_heap_location *of = &naming->heap->locations[location];
+	if (seen[location])
+		return;
+	seen[location] = true;
+	of->is_late = is_over(spending);
+	if (of->is_late)
+		naming->report->late++;
+	else
+		name_location(naming, location);
+}
+
 static void name_all(struct naming *naming, const struct pfs_symbols_bounds *bounds)
 {
 	struct pfs_heap *heap = naming->heap;
@@ -278,18 +292,11 @@ static void name_all(struct naming *naming, const struct pfs_symbols_bounds *bou
 		spending.most_bytes = allocated() + bounds->bytes;
 	for (uint32_t i = 0; !heap->failed && i < heap->stack_count; i++) {
 		const struct pfs_heap_stack *stack = &heap->stacks[stacks[i].stack];
-		for (uint32_t j = 0; j < stack->depth; j++) {
-			uint32_t location = heap->frames[stack->first + j];
-			if (seen[location])
-				continue;
-			seen[location] = true;
-			heap->locations[location].is_late = is_over(&spending);
-			if (heap->locations[location].is_late)
-				naming->report->late++;
-			else
-				name_location(naming, location);
-		}
+		for (uint32_t j = 0; j < stack->depth; j++)
+			name_once(naming, heap->frames[stack->first + j], seen, &spending);
 	}
+	for (uint32_t i = 0; !heap->failed && i < heap->location_count; i++)
+		name_once(naming, i, seen, &spending); /* of no stack */
 	free(stacks);
 	free(seen);
 }
