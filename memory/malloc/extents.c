@@ -334,15 +334,6 @@ static size_t dirty_pages_beside_new(const struct pfs_extents *self)
 	return share > DIRTY_LEAST_PAGES ? share : DIRTY_LEAST_PAGES;
 }
 
-/* Under lock. */
-static void count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
-{
-	self->large_bytes += after_bytes - before_bytes;
-	self->large_count += (after_bytes != 0 ? 1u : 0u);
-	self->large_count -= (before_bytes != 0 ? 1u : 0u);
-	self->large_made += before_bytes == 0 ? 1u : 0u;
-}
-
 static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes,
 			       bool is_large)
 {
@@ -353,7 +344,7 @@ static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
 	if (extent != NULL && is_large)
-		count_large(self, 0, size_bytes);
+		pfs_extents_count_large(self, 0, size_bytes);
 	size_t pages_left = SIZE_MAX;
 	if (extent != NULL && extent->is_zeroed)
 		pages_left = dirty_pages_beside_new(self);
@@ -394,7 +385,7 @@ void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 	pfs_mutex_lock(&self->lock);
 	self->active_bytes -= extent->size_bytes;
 	if (pfs_extent_is_large(extent))
-		count_large(self, extent->request_bytes, 0);
+		pfs_extents_count_large(self, extent->request_bytes, 0);
 	insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
@@ -502,11 +493,4 @@ size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind)
 	self->kinds[kind].pages_low = self->kinds[kind].pages;
 	pfs_mutex_unlock(&self->lock);
 	return pages;
-}
-
-void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
-{
-	pfs_mutex_lock(&self->lock);
-	count_large(self, before_bytes, after_bytes);
-	pfs_mutex_unlock(&self->lock);
 }

@@ -106,7 +106,9 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	if (bytes > before)
 		pfs_conf_fill((char *)extent->base + before, bytes - before); /* NOLINT: as above */
 	extent->request_bytes = bytes;
+	pfs_mutex_lock(&extents->lock);
 	pfs_extents_count_large(extents, before, bytes);
+	pfs_mutex_unlock(&extents->lock);
 	pfs_cache_note_new(pfs_cache_own, bytes);
 	pfs_cache_note_freed(pfs_cache_own, before);
 	return true;

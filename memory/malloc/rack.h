@@ -7,8 +7,8 @@
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
  * second time; a thread that has just taken new memory for a large block, or is about to take it
- * for a slab. That costs a locked instruction each time, but needs neither a barrier nor an announcement
- * as rings do: a pair of calls of this size is rare enough.
+ * for a slab. That costs a locked instruction each time, but needs neither a barrier nor an
+ * announcement, as rings do: calls of this size are rare enough.
  *
  * Invariants
  * 	[RK1] only its owner puts a block into a slot, and only into an empty one. Any thread may
