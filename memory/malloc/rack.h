@@ -38,8 +38,9 @@ void *pfs_rack_take(size_t size_bytes);
 /* Keep a freed large block; false: it is not of a size, an arena or a program that keeps them. */
 bool pfs_rack_put(struct pfs_extent *extent);
 
-/* Free all blocks of a rack. Blocking: the extents' lock. */
-void pfs_rack_empty(struct pfs_cache *cache);
+/* Free the blocks of a rack: all, or those that the last call without `all` has seen. Blocking: the
+ * extents' lock. */
+void pfs_rack_tick(struct pfs_cache *cache, bool all);
 
 /* Add what a rack holds, and how many requests it has served. */
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);

@@ -233,7 +233,7 @@ uint64_t pfs_caches_bury(void)
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
-		pfs_rack_empty(cache);
+		pfs_rack_tick(cache, true);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		pfs_base_free(&cache_pool, cache);

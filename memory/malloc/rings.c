@@ -36,5 +36,5 @@ void pfs_cache_flush(void)
 		return;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		flush_ring(cache, class);
-	pfs_rack_empty(cache);
+	pfs_rack_tick(cache, true);
 }

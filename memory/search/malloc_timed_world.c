@@ -112,9 +112,9 @@ void *pfs_system_reserve(size_t size_bytes)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-void pfs_rack_empty(struct pfs_cache *cache)
+void pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
-	(void)cache;
+	(void)cache, (void)all;
 }
 
 void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)

@@ -175,9 +175,9 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-void pfs_rack_empty(struct pfs_cache *cache)
+void pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
-	(void)cache;
+	(void)cache, (void)all;
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
