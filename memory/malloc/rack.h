@@ -6,8 +6,8 @@
  * a freed block is full, the block replaces the others in turn.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
- * second time; a thread that has just taken new memory for a large block, or is about to take it
- * for a slab. That costs a locked instruction each time, but needs neither a barrier nor an
+ * second time; a thread that takes new memory for a large block, or is about to take it for a
+ * slab. That costs a locked instruction each time, but needs neither a barrier nor an
  * announcement, as rings do: calls of this size are rare enough.
  *
  * Invariants
