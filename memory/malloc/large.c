@@ -32,8 +32,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
 	size_t bytes = pfs_large_bytes(size_bytes, align);
-	/* Before new memory is taken if the thread's own rack has blocks, and otherwise after it, so
-	 * that the look at the dirty extents costs other threads nothing. relaxed: a hint */
+	/* Before new memory is taken if the thread's own rack has blocks; otherwise after it, so
+	 * that the look at the dirty extents costs nothing. relaxed: a hint */
 	bool is_used = pfs_load_relaxed(&pfs_cache_own->rack_is_used) != 0;
 	if (is_used && bytes != 0 && !pfs_extents_has_dirty(extents, bytes))
 		pfs_racks_take_back(arena);
