@@ -165,15 +165,6 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 	return extent;
 }
 
-/* Under lock. */
-static void count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
-{
-	self->large_bytes += after_bytes - before_bytes;
-	self->large_count += (after_bytes != 0 ? 1u : 0u);
-	self->large_count -= (before_bytes != 0 ? 1u : 0u);
-	self->large_made += before_bytes == 0 ? 1u : 0u;
-}
-
 static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size_t align_bytes,
 			       bool is_large)
 {
@@ -184,7 +175,7 @@ static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size
 	pfs_mutex_lock(&self->lock);
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
 	if (extent != NULL && is_large)
-		count_large(self, 0, size_bytes);
+		pfs_extents_count_large(self, 0, size_bytes);
 	if (extent != NULL && extent->is_zeroed)
 		pfs_extents_owe(self, pfs_extent_pages(extent), 0);
 	pfs_mutex_unlock(&self->lock);
@@ -221,7 +212,7 @@ void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 	pfs_mutex_lock(&self->lock);
 	self->active_bytes -= extent->size_bytes;
 	if (pfs_extent_is_large(extent))
-		count_large(self, extent->request_bytes, 0);
+		pfs_extents_count_large(self, extent->request_bytes, 0);
 	pfs_extents_insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
@@ -288,17 +279,10 @@ size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind)
 	return pages;
 }
 
-void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
-{
-	pfs_mutex_lock(&self->lock);
-	count_large(self, before_bytes, after_bytes);
-	pfs_mutex_unlock(&self->lock);
-}
-
 void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes)
 {
-	pfs_extents_count_large(self, before_bytes, after_bytes);
 	pfs_mutex_lock(&self->lock);
+	pfs_extents_count_large(self, before_bytes, after_bytes);
 	self->active_bytes += after_bytes - before_bytes;
 	self->mapped_bytes += after_bytes - before_bytes;
 	pfs_mutex_unlock(&self->lock);

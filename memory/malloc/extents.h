@@ -117,10 +117,18 @@ void pfs_extents_child(struct pfs_extents *self);
 /* The fewest pages of a kind since the last call: that many were not needed in between. */
 size_t pfs_extents_low(struct pfs_extents *self, enum pfs_extent_kind kind);
 
-/* Update the counts for a large block that was resized. */
-void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
+/* Under lock: update the counts for a large block that was made (before 0), freed (after 0) or
+ * resized. */
+static inline void pfs_extents_count_large(struct pfs_extents *self, size_t before_bytes,
+					   size_t after_bytes)
+{
+	self->large_bytes += after_bytes - before_bytes;
+	self->large_count += (after_bytes != 0 ? 1u : 0u);
+	self->large_count -= (before_bytes != 0 ? 1u : 0u);
+	self->large_made += before_bytes == 0 ? 1u : 0u;
+}
 
-/* The same for a guarded block. Its pages are in no extent of the arena; what is left of them is
+/* For a guarded block, not under lock. Its pages are in no extent of the arena; what is left of them is
  * not counted. */
 void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 

@@ -12,8 +12,6 @@
 #define MOVE_PIECE_BYTES ((size_t)256 << 10)
 #define ZERO_LEAST_BYTES ((size_t)512 << 10) /* the question costs as much as to zero 40 KiB */
 
-static struct pfs_base_pool tag_pool;
-
 /* The size class of a large request; 0: too large. */
 static size_t class_bytes(size_t size_bytes)
 {
@@ -34,17 +32,18 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
 	size_t bytes = pfs_large_bytes(size_bytes, align);
+	/* Before new memory is taken if the thread's own rack has blocks; otherwise after it, so
+	 * that the look at the dirty extents costs nothing. relaxed: a hint */
+	bool is_used = pfs_load_relaxed(&pfs_cache_mine()->rack_is_used) != 0;
+	if (is_used && bytes != 0 && !pfs_extents_has_dirty(extents, bytes))
+		pfs_racks_take_back(arena);
 	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take_large(extents, bytes, align)
 					       : NULL;
 	if (extent == NULL)
 		return NULL;
-	if (pfs_conf.tags) {
-		extent->tags = pfs_base_new(&tag_pool, sizeof(*extent->tags));
-		if (extent->tags == NULL) {
-			pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
-			return NULL;
-		}
-		*extent->tags = 0;
+	if (!pfs_large_tag(extent)) {
+		pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
+		return NULL;
 	}
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
@@ -55,38 +54,10 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
-void *pfs_large_again(struct pfs_extent *extent)
-{
-	extent->is_clean = false;
-	extent->is_zeroed = false;
-	if (extent->tags != NULL)
-		*extent->tags = 0;
-	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
-	pfs_cache_note_new(pfs_cache_mine(), extent->request_bytes);
-	return (void *)extent->base; /* NOLINT: addresses are numbers here */
-}
-
 void pfs_large_free(struct pfs_extent *extent)
 {
 	pfs_cache_note_freed(pfs_cache_attached(), extent->request_bytes);
 	pfs_large_end(extent);
-}
-
-void pfs_large_end(struct pfs_extent *extent)
-{
-	struct pfs_arena *arena = pfs_extent_arena(extent);
-	struct pfs_extents *extents = &arena->extents;
-	size_t bytes = extent->request_bytes;
-	if (extent->tags != NULL)
-		pfs_base_free(&tag_pool, extent->tags);
-	extent->tags = NULL;
-	bool is_clean = extent->is_clean;
-	if (pfs_conf.oversize_threshold != 0 && bytes >= pfs_conf.oversize_threshold)
-		is_clean = pfs_system_purge((void *)extent->base, bytes); /* NOLINT: as above */
-	pfs_extents_give(extents, extent, is_clean ? PFS_EXTENT_RETAINED : PFS_EXTENT_DIRTY);
-	if (pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY) == 0)
-		(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0,
-					pfs_arena_decay_ms(arena, PFS_EXTENT_MUZZY) != 0);
 }
 
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
@@ -106,7 +77,9 @@ bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 	if (bytes > before)
 		pfs_conf_fill((char *)extent->base + before, bytes - before); /* NOLINT: as above */
 	extent->request_bytes = bytes;
+	pfs_mutex_lock(&extents->lock);
 	pfs_extents_count_large(extents, before, bytes);
+	pfs_mutex_unlock(&extents->lock);
 	pfs_cache_note_new(pfs_cache_mine(), bytes);
 	pfs_cache_note_freed(pfs_cache_mine(), before);
 	return true;

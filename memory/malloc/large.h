@@ -28,8 +28,9 @@ void pfs_large_free(struct pfs_extent *extent);
  */
 void pfs_large_zero(void *from, size_t bytes);
 
-/* again: a CACHED block is in use again. end: free a block that is in use or CACHED, and note no
- * bytes. */
+/* tag: give a new block its tag, with the option tags; false: no memory. again: a CACHED block is
+ * in use again. end: free a block that is in use or CACHED. None notes bytes for a thread. */
+bool pfs_large_tag(struct pfs_extent *extent);
 void *pfs_large_again(struct pfs_extent *extent);
 void pfs_large_end(struct pfs_extent *extent);
 

@@ -5,13 +5,11 @@
 #include "conf.h"
 #include "containers/compiler.h"
 #include "large.h"
-#include "rings.h"
 
 #define SEEN UINT64_C(32)       /* the last tick has found the block here */
 #define CLASS_MASK UINT64_C(31) /* below: the size class, from 0 for 16 KiB to 16 */
 #define WORD_BITS (2 * CLASS_MASK + 1)
 _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an extent's address");
-#define LOOKS_MOST 16u /* racks that are emptied together */
 
 struct group {
 	uint8_t first, count; /* slots */
@@ -63,7 +61,8 @@ void *pfs_rack_take(size_t size_bytes)
 	struct pfs_cache *cache = pfs_cache_mine();
 	if (size_bytes > PFS_RACK_MOST || cache->until_guarded <= 1) /* choose.h: elsewhere */
 		return NULL;
-	uint32_t class = class_of(pfs_large_bytes(size_bytes, PFS_OS_PAGE));
+	size_t bytes = pfs_size_round(size_bytes < PFS_LARGE_MIN ? PFS_LARGE_MIN : size_bytes);
+	uint32_t class = class_of(bytes);
 	const struct group *group = group_of(class);
 	for (uint32_t i = group->first; i < (uint32_t)group->first + group->count; i++) {
 		uint64_t word = pfs_load_relaxed(&cache->rack[i]); /* relaxed: [RK4] decides */
@@ -71,6 +70,7 @@ void *pfs_rack_take(size_t size_bytes)
 			continue;
 		pfs_bump_owned(&cache->rack_takes, 1);
 		pfs_choose_pass(cache, 1);
+		pfs_cache_note_new(cache, bytes);
 		return pfs_large_again(extent_of(word));
 	}
 	return NULL;
@@ -121,8 +121,7 @@ bool pfs_rack_put(struct pfs_extent *extent)
 
 /* ---- by any thread ---- */
 
-/* Returns whether blocks stay. */
-static bool empty(struct pfs_cache *cache, bool all)
+bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
 	bool do_stay = false;
 	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++) {
@@ -140,11 +139,6 @@ static bool empty(struct pfs_cache *cache, bool all)
 	return do_stay;
 }
 
-void pfs_rack_empty(struct pfs_cache *cache)
-{
-	(void)empty(cache, true);
-}
-
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
 	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++) {
@@ -153,26 +147,4 @@ void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 		counts->rack_bytes += word != 0 ? bytes_of(word) : 0;
 	}
 	counts->rack_takes += pfs_load_relaxed(&cache->rack_takes); /* relaxed: a count */
-}
-
-bool pfs_rack_tick(struct pfs_cache *cache, bool all)
-{
-	return empty(cache, all);
-}
-
-void pfs_racks_take_back(struct pfs_arena *arena)
-{
-	if (!pfs_mutex_try_lock(&pfs_registry.lock))
-		return;
-	struct pfs_cache *cache = arena->rack_next != NULL ? arena->rack_next : arena->caches;
-	for (uint32_t i = 0; i < arena->cache_count && i < LOOKS_MOST; i++) {
-		/* relaxed, both: a hint */
-		if (pfs_load_relaxed(&cache->rack_is_used) != 0) {
-			pfs_store_relaxed(&cache->rack_is_used, 0); /* relaxed: a hint */
-			(void)empty(cache, true);
-		}
-		cache = cache->next_here;
-	}
-	arena->rack_next = cache;
-	pfs_mutex_unlock(&pfs_registry.lock);
 }

@@ -6,9 +6,9 @@
  * a freed block is full, the block replaces the others in turn.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
- * second time; a thread that has just taken new memory for a large block, or is about to take it
- * for a slab. That costs a locked instruction each time, but needs neither a barrier nor an announcement
- * as rings do: a pair of calls of this size is rare enough.
+ * second time; a thread that takes new memory for a large block, or is about to take it for a
+ * slab. That costs a locked instruction each time, but needs neither a barrier nor an
+ * announcement, as rings do: calls of this size are rare enough.
  *
  * Invariants
  * 	[RK1] only its owner puts a block into a slot, and only into an empty one. Any thread may
@@ -38,15 +38,12 @@ void *pfs_rack_take(size_t size_bytes);
 /* Keep a freed large block; false: it is not of a size, an arena or a program that keeps them. */
 bool pfs_rack_put(struct pfs_extent *extent);
 
-/* Free all blocks of a rack. Blocking: the extents' lock. */
-void pfs_rack_empty(struct pfs_cache *cache);
+/* Free the blocks of a rack: all, or those that the last call without `all` has seen. Returns
+ * whether some stay. Blocking: the extents' lock. */
+bool pfs_rack_tick(struct pfs_cache *cache, bool all);
 
 /* Add what a rack holds, and how many requests it has served. */
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
-
-/* A tick, under the registry: free the blocks that the last one has seen; all: every block. Returns
- * whether some stay. Blocking, like take_back. */
-bool pfs_rack_tick(struct pfs_cache *cache, bool all);
 
 /* An arena takes new memory: free what some of its racks hold, so that it is used next. Passes if
  * another thread has the registry. Under no lock but a bin's `growing`. */

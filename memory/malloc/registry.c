@@ -256,7 +256,7 @@ uint64_t pfs_caches_bury(void)
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
-		pfs_rack_empty(cache);
+		(void)pfs_rack_tick(cache, true);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		cache_free(cache);

@@ -112,11 +112,6 @@ void *pfs_system_reserve(size_t size_bytes)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-void pfs_rack_empty(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
 void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
 {
 	(void)sum, (void)cache;

@@ -179,11 +179,6 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-void pfs_rack_empty(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
 bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 {
 	(void)cache, (void)all;

@@ -165,6 +165,6 @@ int main(void)
 	check_taken(300 * KIB);
 	check_taken(1000);
 	check_threads();
-	pfs_rack_empty(pfs_cache_own);
+	(void)pfs_rack_tick(pfs_cache_own, true);
 	return 0;
 }
