@@ -181,10 +181,10 @@ int pfs_malloc_timed_getcpu(unsigned *cpu, unsigned *node)
 int pfs_malloc_timed_getaffinity(pid_t pid, size_t size_bytes, cpu_set_t *cpus);
 int pfs_malloc_timed_getaffinity(pid_t pid, size_t size_bytes, cpu_set_t *cpus)
 {
-	(void)pid, (void)size_bytes;
-	CPU_ZERO(cpus);
+	(void)pid;
+	CPU_ZERO_S(size_bytes, cpus);
 	for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
-		CPU_SET(cpu, cpus);
+		CPU_SET_S(cpu, size_bytes, cpus);
 	return 0;
 }
 
