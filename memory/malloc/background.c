@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "background.h"
+#include "containers/thread_signals.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -49,12 +49,11 @@ static void join(pthread_t thread)
 	(void)pthread_setcancelstate(before, NULL);
 }
 
-/* With all signals blocked. It may allocate, and so come here again, in STARTING. */
+/* It may allocate, and so come here again, in STARTING. */
 static bool create(struct pfs_background *self, pthread_t *thread)
 {
-	sigset_t all, before;
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigset_t before;
+	pfs_thread_signals_block(&before);
 	int error = &pfs_background_create != NULL ? pfs_background_create(thread, NULL, body, self)
 						   : pthread_create(thread, NULL, body, self);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,6 +8,7 @@
 
 #include "choose.h"
 #include "guard.h"
+#include "guarded.h"
 #include "last.h"
 #include "quick.h"
 #include "stats.h"

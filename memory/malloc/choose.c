@@ -10,7 +10,7 @@
 #include "arena.h"
 #include "base/random.h"
 #include "conf.h"
-#include "guard.h"
+#include "guarded.h"
 #include "rings.h"
 #include "system.h"
 

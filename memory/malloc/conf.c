@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "text.h"
 
 struct pfs_conf pfs_conf = {
 	.tcache = true,

@@ -16,18 +16,6 @@
 #define ADD_SEED(line) ((void)0)
 #endif
 
-/* With a place for the newline. */
-#define LINE(name)              \
-	char bytes[LINE_BYTES]; \
-	struct pfs_text name = { bytes, sizeof(bytes) - 1, 0 }
-
-static void put(struct pfs_text *line)
-{
-	line->most++;
-	pfs_text_add(line, "\n");
-	pfs_text_put(line);
-}
-
 #ifdef PFS_DELAYS
 static void add_seed(struct pfs_text *line)
 {
@@ -38,7 +26,8 @@ static void add_seed(struct pfs_text *line)
 
 void pfs_die(const char *call, const void *pointer, const char *what)
 {
-	LINE(line);
+	char bytes[LINE_BYTES];
+	struct pfs_text line = { bytes, sizeof(bytes), 0 };
 	pfs_text_add(&line, "pfsmalloc: ");
 	pfs_text_add(&line, call);
 	pfs_text_add(&line, "(");
@@ -46,18 +35,8 @@ void pfs_die(const char *call, const void *pointer, const char *what)
 	pfs_text_add(&line, "): ");
 	pfs_text_add(&line, what);
 	ADD_SEED(&line);
-	put(&line);
+	pfs_text_put_line(&line);
 	pfs_last_begin();
 	pfs_corruption_misused(call, pointer, what);
 	abort();
-}
-
-void pfs_warn(const char *first, const char *second, const char *third)
-{
-	LINE(line);
-	pfs_text_add(&line, "pfsmalloc: ");
-	pfs_text_add(&line, first);
-	pfs_text_add(&line, second);
-	pfs_text_add(&line, third);
-	put(&line);
 }

@@ -15,7 +15,4 @@
 /* call: the function that the program called; what: what is wrong with the pointer. */
 PFS_COLD PFS_NORETURN void pfs_die(const char *call, const void *pointer, const char *what);
 
-/* A line on stderr, of three parts; for options that are not understood. */
-PFS_COLD void pfs_warn(const char *first, const char *second, const char *third);
-
 #endif

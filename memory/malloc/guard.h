@@ -38,23 +38,38 @@
 #include "extent.h"
 #include "trace.h"
 
-struct pfs_arena;
-
 #define PFS_GUARD_BYTES_MOST ((size_t)64 << 10)
 
-/*
- * pfs_guard_new - a guarded block, which statistics count for an arena.
- *
- * align_bytes: a power of two; 1: what every block of the size has.
- * Returns   it; NULL: it would be too large, or no slot is free, or the system refuses.
- * Progress  blocking: a lock, held for some instructions; the system.
- */
-void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes);
+struct pfs_guard_slot {
+	struct pfs_extent extent; /* first; [GU1] */
+	uint32_t tag;
+	_Atomic(uint32_t) is_freed;  /* the block; [GU4] [GU5] */
+	struct pfs_guard_slot *next; /* in the list of freed ones; under lock */
+	char *pages;                 /* of the block; [GU2], like all below */
+	size_t page_bytes;
+	struct pfs_trace allocated, freed;
+};
 
-/* Free the block of a guarded extent; a mistake ends the program (corruption.h). Blocking, as
- * above.
- * */
-void pfs_guard_free(struct pfs_extent *extent, const char *call);
+static inline struct pfs_guard_slot *pfs_guard_slot_of(struct pfs_extent *extent)
+{
+	return (struct pfs_guard_slot *)(void *)extent;
+}
+
+/*
+ * pfs_guard_take - a slot that no block uses: of those that were used, the one that was freed
+ * first.
+ *
+ * Returns   it; NULL: there is none. is_first: the pool was reserved. is_at_begin: drawn for the
+ *           block.
+ * Progress  blocking: a lock, held for some instructions; the system, once.
+ */
+struct pfs_guard_slot *pfs_guard_take(bool *is_first, bool *is_at_begin);
+
+/* Give it back. Blocking, as above. */
+void pfs_guard_give(struct pfs_guard_slot *slot);
+
+/* Where its PFS_GUARD_BYTES_MOST bytes begin. */
+char *pfs_guard_begin(const struct pfs_guard_slot *slot);
 
 /* The extents of all slots that were ever used; NULL is before the first and after the last. */
 struct pfs_extent *pfs_guard_next(struct pfs_extent *before);

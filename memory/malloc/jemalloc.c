@@ -11,7 +11,7 @@
 
 #include "choose.h"
 #include "explicit.h"
-#include "guard.h"
+#include "guarded.h"
 #include "quick.h"
 
 #ifndef PUBLIC /* a library that counts has its own wrappers of these */

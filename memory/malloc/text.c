@@ -50,3 +50,22 @@ void pfs_text_put(struct pfs_text *text)
 	}
 	text->used = 0;
 }
+
+void pfs_text_put_line(struct pfs_text *text)
+{
+	if (text->used == text->most)
+		text->used--;
+	pfs_text_add(text, "\n");
+	pfs_text_put(text);
+}
+
+void pfs_warn(const char *first, const char *second, const char *third)
+{
+	char bytes[256];
+	struct pfs_text line = { bytes, sizeof(bytes), 0 };
+	pfs_text_add(&line, "pfsmalloc: ");
+	pfs_text_add(&line, first);
+	pfs_text_add(&line, second);
+	pfs_text_add(&line, third);
+	pfs_text_put_line(&line);
+}

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "containers/compiler.h"
+
 struct pfs_text {
 	char *bytes;
 	size_t most, used;
@@ -19,5 +21,11 @@ void pfs_text_number(struct pfs_text *text, uint64_t value);
 
 /* Write it to stderr, and begin anew. Async-signal-safe. */
 void pfs_text_put(struct pfs_text *text);
+
+/* The same, as a line. */
+void pfs_text_put_line(struct pfs_text *text);
+
+/* A line of three parts; for options that are not understood. */
+PFS_COLD void pfs_warn(const char *first, const char *second, const char *third);
 
 #endif
