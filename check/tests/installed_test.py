@@ -5,8 +5,8 @@ usage: check/tests/installed_test.py SOURCE_FOLDER BUILD_FOLDER
    or: check/tests/installed_test.py SOURCE_FOLDER --prefix PREFIX
 A build folder's component pfs-check is installed, and moved to a prefix with a space in its name.
 The commands of the pages on pfs-check (reference, tutorial, CI) are done in empty folders, the
-example project's among them, and must say what stands there. A second project has a test for each way in which
-pfs_check_add must see that what was wanted did not happen; --prefix leaves it out.
+example project's among them, and must say what stands there. A second project has a test for each
+way in which pfs_check_add must see that what was wanted did not happen; --prefix leaves it out.
 Exit 0: as promised. 1: not, each fault in lines.
 """
 
@@ -112,8 +112,8 @@ def is_said(wanted, said, known):
 
 
 def fenced(text):
-    """(commands, lines of output) of a page's ```sh blocks, each before an indented block, and of its
-    ```console blocks; ("> NAME", text) for what a ```c block is saved as."""
+    """(commands, lines of output) of a page's ```sh blocks, whose output is in the indented block
+    behind, and of its ```console blocks; ("> NAME", text) for what a ```c block is saved as."""
     for found in re.finditer(r"(?:[Ss]ave (?:it|this)\s+as\s+`([^`]+)`:\n\n)?^```(sh|console|c)\n"
                              r"(.*?)^```\n(?:\n((?:    [^\n]*\n)*))?", text, re.M | re.S):
         name, kind, block, said = found.groups()
@@ -127,7 +127,7 @@ def fenced(text):
 
 
 def pages(source, folder, prefix):
-    """The commands of the pages on pfs-check, done in one empty folder a page, say what stands there."""
+    """The commands of each page on pfs-check, done in an empty folder, say what stands there."""
     environment = {**os.environ, "PREFIX": prefix,
                    "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]}
     known = is_known("cc")
@@ -153,13 +153,16 @@ def pages(source, folder, prefix):
 
 
 def shown(text, page, example):
-    """The lines of a block below <!-- file: NAME --> are in that file of the example, in this order."""
+    """The lines of a block below <!-- file: NAME --> are in that file, in this order."""
+    count = 0
     for found in re.finditer(r"^<!-- file: check/example/(\S+) -->\n(?:<!-- c:.*?-->\n)?\n?"
                              r"(?:```c\n(.*?)^```|((?:(?:    [^\n]*)?\n)+))", text, re.M | re.S):
         lines = (found[2] or re.sub("^    ", "", found[3], flags=re.M)).splitlines()
         whole = iter(Path(os.path.join(example, found[1])).read_text("utf-8").splitlines())
         missing = [line for line in filter(None, lines) if line not in whole]
         expect(lines and not missing, f"docs/{page}.md: not in {found[1]}: {missing[:1]}")
+        count += 1
+    expect(count == text.count("<!-- file: "), f"docs/{page}.md: {count} blocks of files")
 
 
 def workflows(text, project, environment):
