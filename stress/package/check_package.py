@@ -34,6 +34,7 @@ lib/MULTIARCH/pkgconfig/pfs-check.pc
 share/bash-completion/completions/pfs-check
 share/doc/pfs-check/changelog.Debian.gz
 share/doc/pfs-check/copyright
+share/lintian/overrides/pfs-check
 share/man/man1/pfs-check.1.gz
 share/pfslab/gdb.py"""
 WALK = """#include <pfslab/malloc.h>
@@ -206,6 +207,8 @@ def main():
         for program in PROGRAMS:
             home = {"pfs-check": check, "pfs-mem": mem}.get(program, kit)
             run(os.path.join(home, "bin", program), "--help")
+        expect(".debug_info" in run("readelf", "-SW", os.path.join(check, "bin", "pfs-check")),
+               "pfs-check is stripped: --gdb would refuse it")
         use_kit(source, kit)
         run(sys.executable, os.path.join(source, "check", "tests", "installed_test.py"), source,
             "--prefix", check)
