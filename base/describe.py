@@ -30,6 +30,8 @@ EXAMPLES = {
     "pfs-trace": ["pfs-trace info redis.pfstrace",
                   "pfs-trace cut redis.pfstrace short.pfstrace --from=1000 --events=5000"],
     "pfs-check": ["pfs-check --example > ring.c", "pfs-check ring.c",
+                  "pfs-check my_check.cc my_queue.cc --complete -- -std=c++20 -Isrc",
+                  "cp -r /usr/share/pfslab/examples/check project  # with CMake, Make, a workflow",
                   "pfs-check ring.so --memory=tso --save=failing"]}
 LAYOUTS = "in-record side-by-side bare bare-words own-word"
 POLICIES = "$(\"$1\" --list-policies 2>/dev/null | awk '{ print $1 }')"

@@ -21,14 +21,15 @@ if(PFS_CMARK AND PFS_PYTHON)
 endif()
 
 # pfs_install(COMPONENT NAME SUMMARY [LIBRARY NAME TARGET] [HEADERS NAME...]
-#             [PROGRAMS NAME:FOLDER...] [PRELOADED TARGET...])
+#             [PROGRAMS NAME:FOLDER...] [UNSTRIPPED] [PRELOADED TARGET...])
 #
 # NAME is what find_package and pkg-config know it by, pfslab::TARGET the library in the former. The
-# folder of a program has its NAME.1 (man page) and NAME.bash (completion). What is preloaded, or
-# loaded by name, has no version in its name, as nothing is linked with it. What this build lacks is
-# left out: a sanitizer has no malloc of ours.
+# folder of a program has its NAME.1 (man page) and NAME.bash (completion). UNSTRIPPED: programs keep
+# their debugging information, even where others are stripped. What is preloaded, or loaded by name,
+# has no version in its name, as nothing is linked with it. What this build lacks is left out: a
+# sanitizer has no malloc of ours.
 function(pfs_install component name summary)
-  cmake_parse_arguments(PARSE_ARGV 3 has "" "" "LIBRARY;HEADERS;PROGRAMS;PRELOADED")
+  cmake_parse_arguments(PARSE_ARGV 3 has "UNSTRIPPED" "" "LIBRARY;HEADERS;PROGRAMS;PRELOADED")
   set(PFS_PACKAGES ${PFS_PACKAGES} ${component} PARENT_SCOPE)
   set(${component}_summary ${summary} PARENT_SCOPE)
   set(made ${PROJECT_BINARY_DIR}/install/${name})
@@ -38,7 +39,11 @@ function(pfs_install component name summary)
     set(program ${CMAKE_MATCH_1})
     set(folder ${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_2})
     if(TARGET ${program})
-      install(TARGETS ${program} COMPONENT ${component})
+      if(has_UNSTRIPPED)
+        install(PROGRAMS $<TARGET_FILE:${program}> TYPE BIN COMPONENT ${component})
+      else()
+        install(TARGETS ${program} COMPONENT ${component})
+      endif()
       install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
         COMPONENT ${component})
       install(FILES ${folder}/${program}.bash RENAME ${program} COMPONENT ${component}
@@ -101,7 +106,8 @@ if(PFS_KIT)
     COMPONENT pfslab-kit FILES_MATCHING PATTERN "*.pfstrace")
 endif()
 if(TARGET pfs-check)
-  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check PROGRAMS pfs-check:check)
+  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check
+    PROGRAMS pfs-check:check UNSTRIPPED) # for gdb.py
   install(FILES cmake/pfs-checkRun.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pfs-check
     COMPONENT pfs-check)
   install(FILES check/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab COMPONENT pfs-check)

@@ -39,8 +39,8 @@ set(pfs-check_text "pfs-check runs C and C++ programs under every schedule that 
 difference, with the memory model of C11, of x86, or sequential consistency,
 and shows a schedule that fails. Its header and its commands for CMake are
 here, too.")
-set(CPACK_DEBIAN_PFS-CHECK_PACKAGE_RECOMMENDS "gcc | clang")
-set(CPACK_DEBIAN_PFS-CHECK_PACKAGE_SUGGESTS "g++, gdb, pfslab-doc")
+set(CPACK_DEBIAN_PFS-CHECK_PACKAGE_RECOMMENDS "g++ | clang, binutils")
+set(CPACK_DEBIAN_PFS-CHECK_PACKAGE_SUGGESTS "cmake, gdb, pfslab-doc")
 set(pfs-mem_text "libpfsmalloc.so is malloc for any program. libpfsmem.so with pfs-mem tells who
 holds the memory of a program, living or dead, without changing it. A program
 that keeps accounts by itself is linked with libpfsaccounts.")

@@ -66,6 +66,7 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"steps after which an execution is abandoned; default 5000"),
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX,
 			"seed of random searches; default 1"),
+		PFS_SWITCH_OPTION("complete", &self->complete, "fail if the search is incomplete"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
 		PFS_READ_OPTION("own", "TEXT", read_rule,
 			"show frames of files with TEXT in their path, even in /usr"),
@@ -92,8 +93,8 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
 			 "pfs-check needs.\n"
 			 "exit 0: no schedule failed. 1: one failed, and is printed; or none "
-			 "ended. 2: "
-			 "bad usage, or a\nprogram that cannot be checked.\n",
+			 "ended; or not all\nwere searched, with --complete. 2: bad usage, or a "
+			 "program that cannot be checked.\n",
 	};
 	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
@@ -151,7 +152,8 @@ static int judge_replay(const struct pfs_check_arguments *self)
 		       { "--search with --schedule", self->search != NULL },
 		       { "--preemptions with --schedule", self->preemptions != UINT64_MAX },
 		       { "--memory with --schedule", self->memory != NULL },
-		       { "--scenario with --schedule", self->scenario != NULL } };
+		       { "--scenario with --schedule", self->scenario != NULL },
+		       { "--complete with --schedule", self->complete } };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i].given)
 			return pfs_check_refuse(others[i].name,

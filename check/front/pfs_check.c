@@ -252,6 +252,16 @@ static void advise(const struct pfs_check_arguments *arguments, const struct sum
 				    "an endless loop\n");
 }
 
+/* The exit status of a search that met no failure. */
+static int judge(const struct pfs_check_arguments *arguments, const struct sums *sums)
+{
+	advise(arguments, sums);
+	if (!arguments->complete || (sums->complete && !sums->stopped))
+		return sums->executions == sums->incomplete;
+	(void)fprintf(said, "  these were not all executions, as --complete requires\n");
+	return 1;
+}
+
 static int show_failure(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			const struct pfs_scenario *scenario)
 {
@@ -317,11 +327,9 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 						  arguments->search, result.refusal);
 		report(arguments, &scenario, &sums);
 		pfs_outcomes_print(said);
-		if (fine)
-			advise(arguments, &sums);
 		if (!fine)
 			return show_failure(arguments, machine, &scenario);
-		return sums.executions == sums.incomplete;
+		return judge(arguments, &sums);
 	}
 }
 

@@ -173,6 +173,13 @@ class Test(Checked):
                               (["--executions", "40"], "40 executions .*, not all there are")):
             self.expect(str(options), self.run(program, "--scenario", "turns", *options), 0,
                         said + ": no violation")
+        for options, status, said in (
+                ([], 0, "all there are: no violation"),
+                (["--preemptions", "1"], 0, "every schedule of up to 1 preemptions: no violation"),
+                (["--executions", "40"], 1, "these were not all executions, as --complete"),
+                (["--search", "pct", "--executions", "40"], 1, "these were not all executions")):
+            self.expect(f"complete {options}", self.run(program, "--scenario", "turns",
+                                                        "--complete", *options), status, said)
 
     def wrong(self):
         """Each is one line that names what is wrong."""
@@ -196,6 +203,7 @@ class Test(Checked):
                            (["--schedule", path, "--memory", "sc"], "--memory with --schedule"),
                            (["--schedule", path, "--save", "x"], "--save with --schedule"),
                            (["--schedule", path, "--search", "pct"], "--search with --schedule"),
+                           (["--schedule", path, "--complete"], "--complete with --schedule"),
                            (["--schedule", path, "--scenario", "ring"], "--scenario with")):
             self.line(str(more), said, program, *more)
         self.expect("--save /dev/full", self.run(program, "--quiet", "--save", "/dev/full"), 2,

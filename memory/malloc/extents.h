@@ -128,8 +128,8 @@ static inline void pfs_extents_count_large(struct pfs_extents *self, size_t befo
 	self->large_made += before_bytes == 0 ? 1u : 0u;
 }
 
-/* For a guarded block, not under lock. Its pages are in no extent of the arena; what is left of them is
- * not counted. */
+/* For a guarded block, not under lock. Its pages are in no extent of the arena; what is left of
+ * them is not counted. */
 void pfs_extents_count_guarded(struct pfs_extents *self, size_t before_bytes, size_t after_bytes);
 
 #endif

@@ -17,7 +17,7 @@ struct pfs_registry {
 	bool had_any;
 	bool has_left; /* in a child of fork: caches of threads that are not in this process */
 	struct pfs_cache *survivor; /* of the thread that forked; valid while has_left */
-	uint64_t looks; /* caches examined before slabs were made [a statistic] */
+	uint64_t looks;             /* caches examined before slabs were made [a statistic] */
 	struct pfs_cache *next_to_tick[2]; /* by `all`: where a tick goes on */
 	_Atomic(uint64_t) threads;     /* caches of threads of this process; read by any thread */
 	struct pfs_cache_counts ended; /* counts of threads that have ended */

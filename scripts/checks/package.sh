@@ -112,6 +112,7 @@ rm -rf "$fresh/check"
 mkdir "$fresh/check"
 cp "$work"/packages/*.deb "$fresh/check/"
 (cd "$top" && cp --parents README.md docs/how-to/using-the-library.md docs/reference/check.md \
+	docs/tutorials/check-your-ring.md docs/how-to/check-in-your-ci.md \
 	stress/readme_example.sh check/tests/installed_test.py scripts/common/expect.py \
 	memory/tests/accounts/trace_example.c "$fresh/check/")
 chmod -R a+rX "$fresh/check"

@@ -9,6 +9,7 @@ Exit 0: as promised. 1: not, each fault in a line. 77: no Debian here.
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,19 @@ NEEDS = {"pfslab-kit": (("libc6", "libjansson4") + OF_KIT, OF_MEM),
          "pfs-check": (("libc6",), OF_KIT + OF_MEM + ("libjansson4",)),
          "pfs-mem": (("libc6",) + OF_MEM, OF_KIT + ("libjansson4",)),
          "pfslab-doc": ((), ("lib",))}
+# All that pfs-check has: nothing may be missing, and nothing else is needed.
+CHECK_FILES = """bin/pfs-check
+include/pfslab/check.h
+lib/MULTIARCH/cmake/pfs-check/pfs-checkConfig.cmake
+lib/MULTIARCH/cmake/pfs-check/pfs-checkConfigVersion.cmake
+lib/MULTIARCH/cmake/pfs-check/pfs-checkRun.cmake
+lib/MULTIARCH/pkgconfig/pfs-check.pc
+share/bash-completion/completions/pfs-check
+share/doc/pfs-check/changelog.Debian.gz
+share/doc/pfs-check/copyright
+share/lintian/overrides/pfs-check
+share/man/man1/pfs-check.1.gz
+share/pfslab/gdb.py"""
 WALK = """#include <pfslab/malloc.h>
 #include <stdio.h>
 static bool count(const struct pfs_malloc_block *block, void *context)
@@ -89,6 +103,11 @@ def control(made, version):
             expect(name in needs, f"{package}: {name} is not among {needs}")
         for name in strange:
             expect(name not in needs, f"{package} needs {name}: {needs}")
+    check = fields(made["pfs-check"])
+    expect(re.fullmatch(r"libc6 \(>= [\d.]+\)", check["Depends"]),
+           f"pfs-check needs more than libc: {check['Depends']}")
+    expect(check.get("Recommends") == "g++ | clang, binutils",
+           f"pfs-check recommends no compiler: {check.get('Recommends')}")
     soname = version.rsplit(".", 1)[0]
     for package, library in (("pfslab-kit", "libpfslab"), ("pfs-mem", "libpfsaccounts")):
         shlibs = run("dpkg-deb", "--info", made[package], "shlibs")
@@ -109,6 +128,12 @@ def contents(source, roots, multiarch):
         expect(len(packages_of) == 1, f"{name} is in {packages_of}")
         expect(not name.startswith("usr/lib/") or name.startswith(f"usr/lib/{multiarch}/"),
                f"{name} is not below lib/{multiarch}")
+    example = os.listdir(os.path.join(source, "check", "example"))
+    files = CHECK_FILES.replace("MULTIARCH", multiarch).split("\n")
+    files += [f"share/pfslab/examples/check/{name}" for name in example]
+    expect({"usr/" + name for name in files} ==
+           {name for name, packages_of in where.items() if packages_of == ["pfs-check"]},
+           "pfs-check has other files than CHECK_FILES and those of check/example/")
     wanted = [f"doc/{package}/{name}" for package in roots
               for name in ("copyright", "changelog.Debian.gz")]
     wanted += [f"man/man1/{name}.1.gz" for name in PROGRAMS]
@@ -182,6 +207,8 @@ def main():
         for program in PROGRAMS:
             home = {"pfs-check": check, "pfs-mem": mem}.get(program, kit)
             run(os.path.join(home, "bin", program), "--help")
+        expect(".debug_info" in run("readelf", "-SW", os.path.join(check, "bin", "pfs-check")),
+               "pfs-check is stripped: --gdb would refuse it")
         use_kit(source, kit)
         run(sys.executable, os.path.join(source, "check", "tests", "installed_test.py"), source,
             "--prefix", check)

@@ -17,8 +17,8 @@ import time
 import preload
 
 THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
-          "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "arenas", "conf",
-          "fill", "replaced")
+          "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "profile", "arenas",
+          "conf", "fill", "replaced")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

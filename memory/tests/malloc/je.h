@@ -25,6 +25,8 @@
 #pragma weak mallctl
 #pragma weak mallctlnametomib
 #pragma weak mallctlbymib
+void pfs_memory_walk_report(void); /* another type, never called */
+#pragma weak pfs_memory_walk_report
 #pragma weak malloc_stats_print
 
 static inline void je_must_be_there(void)
@@ -40,6 +42,14 @@ static inline void je_must_be_ours(void)
 	if (mallctl == NULL || mallctl("opt.tick_ms", &tick_ms, &length, NULL, 0) != 0)
 		corner_skip("no option tick_ms");
 }
+
+/* Are all blocks counted, by libpfsmem.so? Then there is a profile, and counters of each thread. */
+static inline bool je_is_counted(void)
+{
+	return pfs_memory_walk_report != NULL;
+}
+
+/* What the counters behind the pointers advanced by since the last call. */
 
 #define JE_CORNER(name) CORNER_AFTER(name, je_must_be_there)
 #define OUR_CORNER(name) CORNER_AFTER(name, je_must_be_ours)

@@ -36,12 +36,20 @@ static const struct pfs_table sql_tables = {
 
 const struct pfs_table *pfs_sql_table(size_t i)
 {
-	static const struct pfs_table *const others[] = {
-		&pfs_sql_os,         &pfs_sql_parts,  &pfs_sql_mapped,         &pfs_sql_history,
-		&pfs_sql_trace,      &pfs_sql_limits, &pfs_sql_arenas,         &pfs_sql_arenas_history,
-		&pfs_sql_corruption, &pfs_sql_lines,  &pfs_sql_stacks_history, &pfs_sql_status,
-		&pfs_sql_variables,  &sql_tables
-	};
+	static const struct pfs_table *const others[] = { &pfs_sql_os,
+							  &pfs_sql_parts,
+							  &pfs_sql_mapped,
+							  &pfs_sql_history,
+							  &pfs_sql_trace,
+							  &pfs_sql_limits,
+							  &pfs_sql_arenas,
+							  &pfs_sql_arenas_history,
+							  &pfs_sql_corruption,
+							  &pfs_sql_lines,
+							  &pfs_sql_stacks_history,
+							  &pfs_sql_status,
+							  &pfs_sql_variables,
+							  &sql_tables };
 	if (i < PFS_TABLES)
 		return &pfs_sql_summaries[i];
 	i -= PFS_TABLES;
