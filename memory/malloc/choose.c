@@ -35,15 +35,18 @@ static double logarithm(double number)
 	return 2 * sum + exponent * LN_2;
 }
 
-/* Differs between processes, threads, and, by the time and the process, from draw to draw in a
- * forked child and its parent. */
+/* Differs between processes and threads; and, from the second draw on, by the time and the process,
+ * between a forked child and its parent. The first draw is one of every program, so it calls
+ * nothing that a small program would not call. */
 static uint64_t seed(const struct pfs_cache *cache)
 {
 	uint64_t of_process = 0;
 	const void *random = (const void *)getauxval(AT_RANDOM); /* NOLINT: 16 bytes */
 	if (random != NULL)
 		memcpy(&of_process, random, sizeof(of_process));
-	return of_process ^ (uintptr_t)cache ^ (uint64_t)getpid() << 40 ^ pfs_system_now();
+	of_process ^= (uintptr_t)cache;
+	return cache->random == 0 ? of_process
+				  : of_process ^ (uint64_t)getpid() << 40 ^ pfs_system_now();
 }
 
 /* Geometric: how many mallocs up to the next chosen one, that included. */
