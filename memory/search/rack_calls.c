@@ -35,8 +35,8 @@ ASIDE struct pfs_extent *find(uint32_t where, const struct pfs_arena *arena, siz
 	struct pfs_rack_world *self = &pfs_rack_world;
 	for (uint32_t at = 0; at < PFS_RACK_BLOCKS_ALL; at++) {
 		struct pfs_extent *extent = &self->extents[at];
-		bool fits = bytes == 0 || (extent->request_bytes == bytes &&
-					   pfs_extent_arena(extent) == arena);
+		bool fits = bytes == 0 ||
+			    (extent->request_bytes == bytes && pfs_extent_arena(extent) == arena);
 		if (extent->request_bytes != 0 && self->oracle.at[at] == where && fits)
 			return extent;
 	}
@@ -232,9 +232,7 @@ static void call(struct pfs_rack_actor *actor, char letter)
 	case 'l': /* a flush */ (void)pfs_rack_tick(pfs_cache_own, true); break;
 	case 'k': /* a tick */ tick(false); break;
 	case 'K': /* a tick of all, or a burial */ tick(true); break;
-	case 'b': /* an arena takes new memory */
-		pfs_racks_take_back(&world->arenas[0]);
-		break;
+	case 'b': /* an arena takes new memory */ pfs_racks_take_back(&world->arenas[0]); break;
 	case 'a': /* bound to the other arena */
 		end(actor);
 		actor->arena = 1 - actor->arena;

@@ -1,7 +1,7 @@
 /*
- * rack_world.h - the racks of memory/malloc/rack.h on the simulated machine: two arenas, a cache for
- * each virtual thread, a few blocks of 128 and of 256 KiB, for which a rack has two slots and one,
- * and an oracle that knows where each block is.
+ * rack_world.h - the racks of memory/malloc/rack.h on the simulated machine: two arenas, a cache
+ * for each virtual thread, a few blocks of 128 and of 256 KiB, for which a rack has two slots and
+ * one, and an oracle that knows where each block is.
  *
  * rack.c, racks.c and large_end.c are the library's sources. rack_calls.c replaces what they need:
  * extents are an array, and a free one is found under the lock of its arena's extents. A block's
@@ -74,8 +74,7 @@ void pfs_rack_calls_make(struct pfs_rack_actor *actor, const char *calls);
  */
 void pfs_rack_check(void *world);
 
-/* At rest, as a child does that buries a cache: empty all racks. Then all blocks are free or in use.
- */
+/* At rest: empty all racks, as a child of fork does. All blocks are then free or in use. */
 void pfs_rack_check_emptied(struct pfs_rack_world *self);
 
 #endif

@@ -188,9 +188,11 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 
 int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **argv)
 {
-	struct arguments arguments = {
-		.memory = "sc", .search = "exhaustive", .seed = 1, .jobs = 1, .preemptions = PREEMPTIONS_DEFAULT
-	};
+	struct arguments arguments = { .memory = "sc",
+				       .search = "exhaustive",
+				       .seed = 1,
+				       .jobs = 1,
+				       .preemptions = PREEMPTIONS_DEFAULT };
 	if (argc < 2) {
 		list(self);
 		return pfs_command_end(self->program, 0);
