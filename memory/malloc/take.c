@@ -6,6 +6,7 @@
 #include "conf.h"
 #include "rack.h"
 #include "rings.h"
+#include "slot_memory.h"
 
 #define BATCH 128u      /* rings revoked together */
 #define LOOKS_MOST 256u /* caches examined for a slab */
@@ -184,6 +185,7 @@ bool pfs_caches_tick_some(bool all, bool is_first, struct pfs_caches_ticked *tic
 	ticked->is_in_use |= batch.is_in_use;
 	bool is_over = *next == NULL;
 	pfs_mutex_unlock(&pfs_registry.lock);
+	ticked->is_in_use |= pfs_slot_memory_purge();
 	return !is_over;
 }
 
