@@ -99,7 +99,8 @@ static void fork_here(void)
 	if (child == 0) {
 		(void)alarm(20);
 		size_t bytes = purge_all();
-		CHECK(bytes >= STEP_BYTES, "the child lost chunks: it purged only %zu bytes", bytes);
+		CHECK(bytes >= STEP_BYTES, "the child lost chunks: it purged only %zu bytes",
+		      bytes);
 		_exit(0);
 	}
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0,
