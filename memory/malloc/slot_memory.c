@@ -22,8 +22,8 @@ static struct pfs_base_pool small_pieces[PFS_SLOT_SIZES]; /* of base.h */
 static struct chunk *with_room[PFS_SLOT_SIZES];           /* and at least one piece */
 static struct chunk *unused;                              /* no piece, but memory */
 static struct chunk *purged;                              /* neither */
-static struct chunk *purging; /* a thread is returning their memory */
-static char *next_pages;      /* of new chunks */
+static struct chunk *purging;                             /* a thread is returning their memory */
+static char *next_pages;                                  /* of new chunks */
 static uint32_t chunks_left;
 
 /* Behind a piece is the address of its chunk; NULL: it is of base.h. */
