@@ -116,6 +116,9 @@ bool pfs_rack_put(struct pfs_extent *extent)
 	 * before its owner's last stores. */
 	pfs_store_release(slot, (uint64_t)(uintptr_t)extent | class);
 	pfs_store_relaxed(&cache->rack_is_used, 1); /* relaxed: a hint; ticks look without */
+	/* relaxed, both: a hint. Its line is read for each slab, so it is written once. */
+	if (pfs_load_relaxed(&cache->arena->had_rack) == 0)
+		pfs_store_relaxed(&cache->arena->had_rack, 1); /* relaxed: as above */
 	return true;
 }
 
