@@ -114,7 +114,7 @@ class Compare(fixture.Case):
         self.assert_refused(fixture.call("compare.py", good, "/no/such.json"), "/no/such.json",
                             "no such file")
         self.assert_refused(fixture.call("compare.py", good), "required")
-        self.assert_refused(fixture.call("compare.py", good, good, "--threshold", "x"), "share")
+        self.assert_refused(fixture.call("compare.py", good, good, "--margin", "x"), "share")
         self.assert_refused(fixture.call("compare.py", good, good, "--metric", "foo"), "foo",
                             "items_per_second")
         self.assert_refused(fixture.call("compare.py", good, os.path.join(
@@ -221,7 +221,7 @@ class Builds(fixture.Case):
 
     def test_a_build_and_itself(self):
         done = self.compare(self.build("a"), self.build("b"), "--fail-on-regression",
-                            "--threshold", "0.1")
+                            "--margin", "0.1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0 better, 0 worse", done.stdout)
         self.assertIn("4 same", done.stdout)
