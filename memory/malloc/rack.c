@@ -133,6 +133,10 @@ bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 		if (!all && (word & SEEN) == 0)
 			/* relaxed: the same block, and [RK3] stays the head of the sequence */
 			(void)pfs_cas_relaxed(slot, &word, word | SEEN);
+		else if (all)
+			/* [RK4] acquire, pairs with [RK3]. No CAS, which would fail if a tick marks
+			 * the block meanwhile. */
+			end_word(pfs_exchange_acquire(slot, 0));
 		else if (take_word(slot, word))
 			end_word(word);
 	}
