@@ -133,6 +133,7 @@ def middle_ratio(base, other):
     return median([b / a for a in base for b in other])
 
 
+@functools.lru_cache(maxsize=None)
 def student_quantile(share, freedom):
     """Of Student's distribution, for a share of at least 1/2: by bisection of its integral."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) \

@@ -1,8 +1,8 @@
 """change.py - a result against an earlier one: what changed beyond noise.
 
 The verdicts are those of verdicts.py: a case is better or worse only where an interval that all
-rows together miss with 5 % at most, without the machine's drift, lies beyond the margin. Results of two machines, or of a machine that was disturbed, are
-not compared: the difference would be theirs.
+rows together miss with 5 % at most, without the machine's drift, lies beyond the margin. Results of
+two machines, or of a machine that was disturbed, are not compared: the difference would be theirs.
 """
 
 from common import columns, documents, stats

@@ -1,4 +1,4 @@
-"""generated.py - comparisons of invented results whose truth is known: how often is a verdict wrong?
+"""generated.py - comparisons of invented results whose truth is known: how often is one wrong?
 
 usage: scripts/tests/generated.py [COMPARISONS]    prints the table of docs/reference/metrics.md
 """
@@ -15,7 +15,7 @@ from common import columns
 from reporting import results, verdicts
 
 # launches: of a case; noise: of a launch; spread: of rows around the drift; tails: freedom of
-# Student's distribution for both, or 0 for a normal one; astray: baselines that something else moved
+# Student's distribution for both, or 0 for a normal one; astray: baselines that were moved further
 World = namedtuple("World", "rows baselines launches noise spread tails astray")
 WORLDS = {
     "quiet": World(40, 20, 7, 0.01, 0.01, 0, 0),
