@@ -37,7 +37,7 @@ class Verdicts(unittest.TestCase):
         self.assertGreater(said[verdicts.SAME], 0.9 * 3 * generated.WORLDS["quiet"].rows)
 
     def test_few_decided_baselines_prove_little(self):
-        """A fifth less proves nothing, as the machine may have moved; a quarter of the speed does."""
+        """A fifth less proves nothing: the machine may have moved. A quarter of the speed does."""
         for factor, word in ((1, verdicts.SAME), (1.15, verdicts.WORSE)):
             _, said = self.told("quiet", factor=factor, baselines=5)
             self.assertEqual(said[word], 0)
