@@ -58,7 +58,6 @@ static void unlock_inner(void)
 {
 	pfs_guard_unlock();
 	pfs_base_unlock();
-	pfs_arenas_unlock();
 }
 
 static void unlock_outer(void)
@@ -75,6 +74,7 @@ static void in_parent(void)
 		return;
 	pfs_hidden_end();
 	unlock_inner();
+	pfs_arenas_unlock();
 	unlock_outer();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
@@ -84,8 +84,9 @@ static void in_child(void)
 {
 	if (pfs_is_last())
 		return;
-	pfs_hidden_child();
 	unlock_inner();
+	pfs_hidden_child(); /* frees descriptors: not under the base's lock */
+	pfs_arenas_unlock();
 	pfs_caches_child();
 	pfs_tick_child();
 	pfs_catch_child();

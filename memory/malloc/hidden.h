@@ -4,8 +4,8 @@
  *
  * Just before a fork, under the locks of all arenas, the long free extents that may have memory
  * become HIDDEN (MADV_DONTFORK). The parent shows them again before it releases the locks. The
- * child maps their addresses anew, before it does anything else with the allocator. There they have
- * no memory, so they are retained.
+ * child maps their addresses anew, before it uses the allocator. There they have no memory, so they
+ * are retained.
  *
  * Invariants
  * 	[HD1] an extent is hidden only while a thread that forks holds all arenas' locks.
@@ -34,7 +34,8 @@
 void pfs_hidden_begin(void);
 void pfs_hidden_end(void);
 
-/* Under the same locks, in the child. Takes no memory for metadata, whose mapping might take the place of an extent. */
+/* Under the same locks, in the child, but not under the lock of the metadata: it frees descriptors.
+ * It takes no memory for metadata, whose mapping might take the place of an extent. */
 void pfs_hidden_child(void);
 
 #endif
