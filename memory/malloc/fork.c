@@ -10,7 +10,7 @@
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
  *
- * Large free extents are not copied (hidden.h): the child maps them anew first of all.
+ * Large free extents are not copied (hidden.h): in the child they have no memory.
  *
  * The child's other threads are gone. What their rings held goes to the words, what they purged is
  * dirty, and the ticker starts anew with the child's second thread.

@@ -1,9 +1,7 @@
 #include "hidden.h"
 
 #include "arena.h"
-#include "conf.h"
 #include "lists.h"
-#include "map.h"
 #include "system.h"
 
 /* Under the locks of all arenas. */
@@ -56,16 +54,37 @@ static void leave(struct pfs_extents *self, struct pfs_extent *extent)
 	pfs_extents_note_low(self);
 }
 
-static void show(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
+/* false: refused. It is held, since a later child would lack a block in it. */
+static bool show_again(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
 {
-	if (!extent->is_hidden)
-		return;
 	extent->is_hidden = false;
 	if (pfs_system_show(pages, extent->size_bytes))
-		return;
-	/* A later child would lack a block in it. */
+		return true;
 	leave(self, extent);
 	(void)pfs_system_purge(pages, extent->size_bytes);
+	return false;
+}
+
+static void show(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
+{
+	if (extent->is_hidden)
+		(void)show_again(self, extent, pages);
+}
+
+static void retain(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
+{
+	if (!extent->is_hidden || !show_again(self, extent, pages))
+		return;
+	leave(self, extent);
+	pfs_extents_insert(self, extent, PFS_EXTENT_RETAINED);
+}
+
+/* Of the parent and of the child. */
+static void end(visit *visited)
+{
+	if (count != 0)
+		each(visited);
+	count = 0;
 }
 
 void pfs_hidden_begin(void)
@@ -76,32 +95,10 @@ void pfs_hidden_begin(void)
 
 void pfs_hidden_end(void)
 {
-	if (count != 0)
-		each(show);
-	count = 0;
-}
-
-static void map_anew(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
-{
-	if (!extent->is_hidden)
-		return;
-	extent->is_hidden = false;
-	leave(self, extent);
-	if (pfs_system_map_at(pages, extent->size_bytes)) {
-		if (pfs_conf.thp == PFS_THP_NEVER)
-			pfs_system_small_pages(pages, extent->size_bytes);
-		pfs_extents_insert(self, extent, PFS_EXTENT_RETAINED);
-		return;
-	}
-	/* Another mapping may have these addresses. */
-	pfs_map_set_ends(extent->base, extent->size_bytes, NULL);
-	self->mapped_bytes -= extent->size_bytes;
-	pfs_extents_descriptor_free(self, extent);
+	end(show);
 }
 
 void pfs_hidden_child(void)
 {
-	if (count != 0)
-		each(map_anew);
-	count = 0;
+	end(retain);
 }

@@ -3,9 +3,8 @@
  * tables of memory that nobody uses.
  *
  * Just before a fork, under the locks of all arenas, the long free extents that may have memory
- * become HIDDEN (MADV_DONTFORK). The parent shows them again before it releases the locks. The
- * child maps their addresses anew, before it uses the allocator. There they have no memory, so they
- * are retained.
+ * become HIDDEN (MADV_WIPEONFORK). The parent shows them again before it releases the locks, and so
+ * does the child. In the child they have no memory, so they are retained.
  *
  * Invariants
  * 	[HD1] an extent is hidden only while a thread that forks holds all arenas' locks.
@@ -15,7 +14,6 @@
  * Where the system refuses
  * 	to hide    the child gets a copy.
  * 	to show    the extent leaves the lists for good, HELD, and its memory is returned.
- * 	to map     the child has that much less address space.
  *
  * Progress   wait-free: at most PFS_HIDDEN_MOST system calls in each of the three.
  * Source:    our own.
@@ -34,8 +32,7 @@
 void pfs_hidden_begin(void);
 void pfs_hidden_end(void);
 
-/* Under the same locks, in the child, but not under the lock of the metadata: it frees descriptors.
- * It takes no memory for metadata, whose mapping might take the place of an extent. */
+/* Under the same locks, in the child, but not under the lock of the metadata: it frees descriptors. */
 void pfs_hidden_child(void);
 
 #endif

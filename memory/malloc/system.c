@@ -9,17 +9,12 @@
 
 #define GUARD_BYTES ((size_t)PFS_OS_PAGE)
 
-static char *map_near(void *wanted, size_t size_bytes, int access, int flags)
-{
-	int errno_before = errno;
-	void *pages = mmap(wanted, size_bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-	errno = errno_before;
-	return pages != MAP_FAILED ? pages : NULL;
-}
-
 static char *map(size_t size_bytes, int access, int flags)
 {
-	return map_near(NULL, size_bytes, access, flags);
+	int errno_before = errno;
+	void *pages = mmap(NULL, size_bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+	errno = errno_before;
+	return pages != MAP_FAILED ? pages : NULL;
 }
 
 void *pfs_system_map(size_t size_bytes)
@@ -86,21 +81,12 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 
 bool pfs_system_hide(void *pages, size_t size_bytes)
 {
-	return advise(pages, size_bytes, MADV_DONTFORK);
+	return advise(pages, size_bytes, MADV_WIPEONFORK);
 }
 
 bool pfs_system_show(void *pages, size_t size_bytes)
 {
-	return advise(pages, size_bytes, MADV_DOFORK);
-}
-
-/* Linux before 4.17 does not know the flag and takes the address as a wish. */
-bool pfs_system_map_at(void *pages, size_t size_bytes)
-{
-	void *got = map_near(pages, size_bytes, PROT_READ | PROT_WRITE, MAP_FIXED_NOREPLACE);
-	if (got != NULL && got != pages)
-		(void)pfs_system_unmap(got, size_bytes);
-	return got == pages;
+	return advise(pages, size_bytes, MADV_KEEPONFORK);
 }
 
 uint32_t pfs_system_resident(void *pages, uint32_t count)
