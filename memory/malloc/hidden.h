@@ -32,7 +32,7 @@
 void pfs_hidden_begin(void);
 void pfs_hidden_end(void);
 
-/* Under the same locks, in the child, but not under the lock of the metadata: it frees descriptors. */
+/* Under the same locks, in the child, but not under the metadata's lock: it frees descriptors. */
 void pfs_hidden_child(void);
 
 #endif
