@@ -5,11 +5,9 @@ set for each case, their means, and what stays resident after idling. See alloca
 from common import stats
 from common.amounts import time_text
 from common.stats import median
-from reporting import allocator_results, allocator_tails, charts, figure_parts as parts
+from reporting import allocator_results, allocator_tails, charts, figure_parts as parts, looks
 from reporting.allocator_results import CPU, OURS, PEAK
 
-COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
-INK = 7
 NEAR = 1.15
 SHAPES = ("circle", "square", "triangle", "diamond", "bar")
 
@@ -17,11 +15,6 @@ SHAPES = ("circle", "square", "triangle", "diamond", "bar")
 def megabytes(value):
     """Bytes as the ticks of a logarithmic axis are round."""
     return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
-
-
-def colour(name):
-    """The same for an allocator in all figures."""
-    return COLOURS.get(name, 2)
 
 
 def _subject(suite):
@@ -67,7 +60,7 @@ def _matrix(suite, metric, name, what):
         title += f", at most {worst[0]:.2f} × the best peer ({worst[1]})"
     return parts.drawn(name, charts.ratio_chart, title, {
         "subtitle": "× the best of the peers in that case",
-        "columns": suite.names, "cells": cells, "rows": [(case, INK) for case in cases],
+        "columns": suite.names, "cells": cells, "rows": [(case, None) for case in cases],
         "note": _note(suite)}, width=548,
         caption=f"Blue: at most {NEAR} × the best peer in every round; orange: above it in every "
                 "round; grey: in some, or in less than three rounds.")
@@ -99,7 +92,7 @@ def tails(results):
             middle = suite.mid(allocator_tails.CASE, name, f"{call}_{allocator_tails.ON_CPU}")
             points.append((middle, None, None, f"{name}, {allocator_tails.name_of(call)}: "
                            f"{time_text(middle)}", shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
+        rows.append({"name": name, "index": looks.of(name), "points": points})
     subject = _subject(suite) if _subject(suite) in found else min(found, key=found.get)
     others = [value for name, value in found.items() if name != subject]
     title = f"The longest malloc, free or realloc takes {time_text(found[subject])} with {subject}"
@@ -127,7 +120,7 @@ def mean(results):
             low, high = (interval.low, interval.high) if name != bases[metric] else (None, None)
             points.append((middle, low, high, f"{name}, {what}: {middle:.3f} × {bases[metric]}",
                            shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
+        rows.append({"name": name, "index": looks.of(name), "points": points})
     subject = _subject(suite)
     title = (f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
              f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
@@ -156,7 +149,7 @@ def idle(results):
                 middle = median(samples)
                 points.append((middle, None, None, f"{name}, {case}: {megabytes(middle)} "
                                f"({parts.count_noun(len(samples), 'launch')})", shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
+        rows.append({"name": name, "index": looks.of(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]
     kept = {name: suite.mid(shown, name, "idle_bytes") for name in suite.names}
     kept = {name: value for name, value in kept.items() if value is not None}

@@ -1,6 +1,6 @@
 """charts.py - the seven shapes of chart that the figures use, built on svg.py.
 
-Each returns a canvas. A series is {name, index, points}; index fixes its colour, dash and
+Each returns a canvas. A series is {name, index, points}; index is its look: colour, dash and
 marker. A point is (x, y, low, high, tip, values); low and high are the interval, or None, and
 values the single ones that are drawn where there is no interval.
 """
@@ -8,10 +8,10 @@ values the single ones that are drawn where there is no interval.
 import math
 
 from common.amounts import number, short
-from reporting.svg import Canvas, INK, LESS, LIGHT, MORE, NOTHING, OPEN, Scale, spread, text_width
+from reporting import looks
+from reporting.svg import Canvas, INK, LESS, MORE, NOTHING, OPEN, Scale, spread, text_width
 
 LABEL = 12
-KEY = 6  # the series whose colour the key of a chart has: a grey one
 
 
 def _axis_y(canvas, scale, left, right, form):
@@ -35,8 +35,8 @@ def _end_labels(canvas, ends, x, top, bottom):
     for (name, y, index), place in zip(ends, places):
         if abs(place - y) > 3:
             canvas.parts.append(
-                f'<path class="l{index % len(LIGHT)}" d="M{x + 5:.1f} {y:.1f} L{x + 14:.1f} '
-                f'{place:.1f}" stroke="{LIGHT[index % len(LIGHT)]}" fill="none" '
+                f'<path class="l{index}" d="M{x + 5:.1f} {y:.1f} L{x + 14:.1f} '
+                f'{place:.1f}" stroke="{looks.light(index)}" fill="none" '
                 'stroke-opacity="0.55"/>')
         canvas.text(x + 17, place + 4, name, size=LABEL, colour=index)
 
@@ -125,7 +125,7 @@ def row_chart(spec, width=548):
     if spec.get("key"):
         x = 10
         for shape, text in spec["key"]:
-            canvas.marker(x, top, KEY, text, shape)
+            canvas.marker(x, top, looks.NEUTRAL, text, shape)
             canvas.text(x + 9, top + 4, text, size=11, tone="soft")
             x += 24 + text_width(text, 11)
         top += 18
@@ -163,8 +163,8 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         return
     places = [scale.at(p[0]) for p in row["points"]]
     if spec.get("bars"):
-        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, LIGHT[index % len(LIGHT)], 0.35,
-                    f"f{index % len(LIGHT)}", row["points"][0][3], 2)
+        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, looks.light(index), 0.35, f"f{index}",
+                    row["points"][0][3], 2)
     else:
         canvas.path([(min(places), y), (max(places), y)], index, 2, 0.5, "")
     for point in row["points"]:

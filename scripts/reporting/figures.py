@@ -8,8 +8,8 @@ from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
 from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
-                       fill_figures, growth_figures, overview, peer_figures, profile_figures,
-                       server_figures, summary)
+                       fill_figures, growth_figures, looks, overview, peer_figures,
+                       profile_figures, server_figures, summary)
 
 
 def throughput_by_threads(results, workload, occupancy=None):
@@ -27,7 +27,7 @@ def throughput_by_threads(results, workload, occupancy=None):
         points = [parts.point(c.threads, results.samples("release", c, "items_per_second"),
                          f"{policy}, {parts.count_noun(c.threads, 'thread')}")
                   for c in cases if c.policy == policy]
-        series.append({"name": policy, "index": results.position(policy), "points": points})
+        series.append({"name": policy, "index": looks.of(policy), "points": points})
     place = max([x for x in xs if x <= cpus] or xs[:1])
     found = {c.policy: results.samples("release", c, "items_per_second")
              for c in cases if c.threads == place}
@@ -105,7 +105,7 @@ def throughput_by_occupancy(results):
             points.append(parts.point(case.occupancy, samples, f"{policy} at {case.occupancy:g}"))
             found.setdefault(policy, {})[case.occupancy] = samples
         if points:
-            series.append({"name": policy, "index": results.position(policy), "points": points})
+            series.append({"name": policy, "index": looks.of(policy), "points": points})
     title = _occupancy_title(results, found, threads)
     canvas = charts.line_chart({
         "stamp": results.stamp, "title": title,
@@ -185,7 +185,7 @@ def skips(results):
         "subtitle": "churn; a skip is a page or record that a call never tried "
         "although it gave up or went on to grow; columns: occupancy, by thread count",
         "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
-        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        "rows": [(p, looks.of(p)) for p in policies]}, stamp=results.stamp,
         caption="A policy without pages (a baseline) skips none. Zero is green. The title covers "
                 "all measured cases; the matrix shows three thread counts and the three highest "
                 "occupancies.")
@@ -215,7 +215,7 @@ def pages_over_time(results):
         remark = "adds no page" if share is None else f"gives back {share * 100:.0f} %"
         if share is not None and share >= 0.5:
             gives.append(f"{policy} ({share * 100:.0f} %)")
-        panels.append({"name": policy, "index": results.position(policy), "remark": remark,
+        panels.append({"name": policy, "index": looks.of(policy), "remark": remark,
                        "lines": found[policy][1], "ideal": ideal[policy][1][0]})
     title = "No policy gives pages back when the tide goes out"
     if gives:
@@ -245,7 +245,7 @@ def resident_over_time(results):
     for policy in order:
         lines = sorted(found[policy][1], key=lambda line: sum(v for _, v in line) / len(line))
         line = lines[len(lines) // 2]
-        series.append({"name": policy, "index": results.position(policy), "line": line})
+        series.append({"name": policy, "index": looks.of(policy), "line": line})
         peaks[policy] = max(v for _, v in line)
         after = [v for t, v in line if t >= next(t for t, v in line if v == peaks[policy])]
         ends[policy] = min(after)
@@ -288,7 +288,7 @@ def latency(results):
                 points.append((mid, *spread, tip, shape, single))
                 if metric == "ns_p999":
                     tails[policy] = mid
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
     if tails:
         best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
@@ -320,7 +320,7 @@ def floor(results):
             points.append(parts.row_point(ns, f"{policy} ns"))
             times[policy] = points[0][0]
             ratios[policy] = stats.sure_interval(stats.paired(bare, found))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     if not times:
         return None
     base = median([1e9 / v for v in bare])
@@ -353,7 +353,7 @@ def scan(results):
         found = results.samples("release", case, "rows_per_second")
         point = parts.row_point(found, f"{case.policy} rows/s")
         rates[case.policy] = point[0]
-        rows.append({"name": case.policy, "index": results.position(case.policy),
+        rows.append({"name": case.policy, "index": looks.of(case.policy),
                      "points": [point]})
     best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
     title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "

@@ -5,7 +5,7 @@ pages are added, what a refusal costs by the number of pages.
 from common import stats
 from common.amounts import time_text
 from common.stats import median
-from reporting import charts, figure_parts as parts, summary
+from reporting import charts, figure_parts as parts, looks, summary
 from reporting.results import ANY
 
 TOUCHED = "touched"
@@ -49,7 +49,7 @@ def _cost_line(results, policy, cases):
     if late:
         points.append(parts.point(came, _costs(results, late), f"{policy}, not finished: "
                                   f"{size_text(came)} of {size_text(late.records)} records, ns"))
-    return {"name": policy, "index": results.position(policy), "points": sorted(points),
+    return {"name": policy, "index": looks.of(policy), "points": sorted(points),
             "open": {came}}
 
 
@@ -126,7 +126,7 @@ def _tail_rows(results, build, cases, columns):
                     low, high, single = None, None, []
                     longest[policy] = max(longest.get(policy, 0), mid)
                 points.append((mid, low, high, tip, shape, single))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     return rows, longest
 
 
@@ -199,7 +199,7 @@ def refusal(results):
         mine = [c for c in cases if c.policy == policy]
         points = [parts.point(pages[c], _costs(results, c), f"{policy}, {pages[c]} pages, ns")
                   for c in mine]
-        series.append({"name": policy, "index": results.position(policy), "points": points})
+        series.append({"name": policy, "index": looks.of(policy), "points": points})
         ends = [next((c for c in mine if pages[c] == n), None) for n in (low, high)]
         if low != high and all(ends) and policy not in summary.baselines(results):
             slow[policy] = median(_costs(results, ends[1])) / median(_costs(results, ends[0]))

@@ -1,7 +1,7 @@
 """growth_figures.py - figures of needless pages, and of several simulated machines."""
 
 from common.amounts import number
-from reporting import charts, figure_parts as parts, summary
+from reporting import charts, figure_parts as parts, looks, summary
 
 
 def _excess_lines(results, cases, key):
@@ -34,7 +34,7 @@ def excess_by_threads(results):
     lines = _excess_lines(results, cases, lambda c: c.policy)
     if fill is None or not lines:
         return None
-    series = [{"name": p, "index": results.position(p), "points": points}
+    series = [{"name": p, "index": looks.of(p), "points": points}
               for p, points in lines.items()]
     worst = {p: max(point[1] for point in points) for p, points in lines.items()}
     tight = [p for p in worst if not any(  # in no launch or seed, not only in the middle one
@@ -80,7 +80,7 @@ def machines(results):
         threads = summary.busy_threads(view, fill)
         if threads is None:
             continue
-        rows.append((machine, 0))
+        rows.append((machine, None))
         for column, policy in enumerate(policies):
             case = {"workload": "churn", "policy": policy, "threads": threads, "occupancy": fill}
             for group, metric, scale in ((groups[0], "items_per_second", 1e6),

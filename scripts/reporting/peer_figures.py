@@ -5,7 +5,7 @@ latency while pages go back, and the memory of the whole process.
 from common import judge, stats
 from common.amounts import bytes_text, bytes_unit, time_text
 from common.stats import median
-from reporting import against, charts, figure_parts as parts, summary
+from reporting import against, charts, figure_parts as parts, looks, summary
 
 SURER, LESS, OPEN = "more", "less", "open"
 
@@ -33,7 +33,7 @@ def _ratio_figure(results, name, head, spec, cells, policies, columns):
     title = head + (f" ({open_ones} of {len(made)} undecided)" if open_ones else "")
     return parts.drawn(name, charts.ratio_chart, title, {
         **spec, "columns": columns, "cells": made,
-        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        "rows": [(p, looks.of(p)) for p in policies]}, stamp=results.stamp,
         caption="Ratios are formed within a round. Blue: more, orange: less, both with their whole "
                 "interval; grey: undecided.")
 
@@ -123,7 +123,7 @@ def fairness(results):
         "subtitle": "operations of the slowest thread / of the fastest one; 1 is fair; with more "
         "threads than CPUs it is the time slices that differ",
         "cells": {(policies.index(p), columns.index(c)): cell for (p, c), cell in cells.items()},
-        "rows": [(p, results.position(p)) for p in policies],
+        "rows": [(p, looks.of(p)) for p in policies],
         "note": parts.note(results, "release", "churn", band=False)}, stamp=results.stamp,
         caption=f"Blue: {FAIR} or more; orange: less.")
 
@@ -141,7 +141,7 @@ def ebb(results):
                                    ("reclaiming", "square", "while pages go back")):
             found = results.of(build, "ns_p999", workload="ebb", policy=policy)
             points.append(parts.row_point(found, f"{policy} {word}, ns", shape))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
@@ -173,7 +173,7 @@ def memory(results):
         _, mid, low, high, _, single = parts.point(0, found, case.policy)
         peaks[case.policy] = mid
         tip = f"{case.policy}: {bytes_text(mid)} ({len(found)} launches)"
-        rows.append({"name": case.policy, "index": results.position(case.policy),
+        rows.append({"name": case.policy, "index": looks.of(case.policy),
                      "points": [(mid, low, high, tip, "circle", single)]})
     if not peaks:
         return None

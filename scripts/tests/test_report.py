@@ -268,15 +268,6 @@ class Titles(fixture.Case):
 
 
 class Drawing(unittest.TestCase):
-    def test_no_two_policies_look_alike(self):
-        looks = [(svg.LIGHT[k], svg.DASH[k]) for k in range(16)]
-        for column in (0, 1):
-            self.assertEqual(len({look[column] for look in looks}), 16)
-        self.assertEqual(len(set(svg.DARK)), len(svg.LIGHT))
-        # With more policies than colours no pair of colour and dash comes twice.
-        pairs = [(k % len(svg.LIGHT), svg.dash_of(k)) for k in range(100)]
-        self.assertEqual(len(set(pairs)), 100)
-
     def test_spread_keeps_gap_and_order(self):
         placed = svg.spread([10, 11, 12, 50, 51], 14, 0, 200)
         self.assertEqual(placed, sorted(placed))
