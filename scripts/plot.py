@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """plot.py - writes the figures of result folders or files as SVG.
 
-usage: scripts/plot.py RESULT... [--figure NAME] [--out DIR]
+usage: scripts/plot.py RESULT... [--figure NAME] [--out DIR] [--policies P,..] [--workloads W,..]
 Exit 0: written. 1: no figure could be drawn from this data. 2: bad usage.
 """
 
@@ -36,8 +36,9 @@ def main(argv=None):
                         help="draw only this one; may be repeated")
     parser.add_argument("--out", metavar="DIR", help="where to write (default: RESULT/figures, "
                         "for files the current folder)")
+    commandline.add_selection(parser)
     arguments = parser.parse_args(argv)
-    found = results.load(arguments.result)
+    found = results.load(arguments.result).select(arguments.policies, arguments.workloads)
     made, missing = figures.make(found, arguments.figure)
     folder = arguments.out or (os.path.join(found.folder, "figures") if found.folder else ".")
     for path in write_figures(made, folder):

@@ -6,7 +6,6 @@ A figure function takes results and returns a Figure, or None where the data is 
 from common import stats, workloads
 from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
-from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
                        fill_figures, growth_figures, looks, overview, peer_figures,
                        profile_figures, server_figures, summary)
@@ -379,8 +378,18 @@ def _by_threads(workload):
     return lambda results: throughput_by_threads(results, workload)
 
 
-# Of workloads that the suite's table does not name. Earlier results lack them.
-OTHERS = {f"threads-{row.workloads}": _by_threads(row.workloads) for row in suite.OTHERS}
+# Workloads with figures of their own; every other one gets a figure by threads.
+SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "ebb", "fill",
+         "refuse")
+
+
+def _others(names):
+    return {f"threads-{name}": _by_threads(name) for name in names
+            if name.split("_")[0] not in SHOWN}
+
+
+# Earlier results lack them.
+OTHERS = _others(workloads.summaries())
 FIGURES = {
     "floor": floor,
     "threads-pair": _by_threads("pair"),
@@ -431,8 +440,11 @@ def make(results, names=None):
     """The figures that the data allows, and the names of those it does not. The picture of the
     whole, which the report's first screen says better, is made where it is asked for."""
     made, missing = [], []
-    for name in names or [name for name in FIGURES if name != "overview"]:
-        figure = FIGURES[name](results)
+    found = _others({case.workload: None for build, case in results.values
+                     if build == "release"})
+    known = {**FIGURES, **found}
+    for name in names or [name for name in known if name != "overview"]:
+        figure = known[name](results)
         if figure is None:
             # A grid simulates only what it was asked for, and other chapters may be absent.
             if names or (results.is_real() and name not in OTHERS and
