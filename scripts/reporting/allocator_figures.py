@@ -102,35 +102,42 @@ def tails(results):
         "subtitle": "time on a processor; fork copies the tables of the heap's pages",
         "x_name": "longest call, logarithmic", "x_log": True, "x_form": time_text, "rows": rows,
         "key": [(shape, allocator_tails.name_of(call)) for call, shape in zip(calls, SHAPES)],
-        "lines": [(allocator_tails.LIMIT_NS, "1 ms")], "note": _note(suite)})
+        "told": SHAPES[0], "lines": [(allocator_tails.LIMIT_NS, "1 ms")], "note": _note(suite)})
+
+
+def _mean(results, metric, name, what):
+    """Geometric means of one metric over all cases."""
+    suite = results.allocators
+    base = suite.best_by_mean(metric) if suite else None
+    if base is None:
+        return None
+    rows, intervals = [], {}
+    for allocator in suite.names:
+        middle, interval = suite.mean_ratio(allocator, base, metric)
+        low, high = (interval.low, interval.high) if allocator != base else (None, None)
+        intervals[allocator] = (middle, low, high)
+        rows.append({"name": allocator, "index": looks.of(allocator), "points": [
+            (middle, low, high, f"{allocator}, {what}: {middle:.3f} × {base}", "circle", [])]})
+    subject = _subject(suite)
+    middle, low, high = intervals[subject]
+    span = "" if low is None else f" ({low:.2f} to {high:.2f})" if not low <= 1 <= high else \
+        f" (undecided: {low:.2f} to {high:.2f})"
+    title = (f"Over {len(suite.judged(metric))} programs and workloads {subject} takes "
+             f"{middle:.2f} × the {what} of {base}{span}, the best peer by mean")
+    return parts.drawn(name, charts.row_chart, title, {
+        "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
+        f"launches ({stats.DRAWS} draws)", "x_name": f"{what} × {base}", "rows": rows,
+        "lines": [(1, "the best peer")], "note": _note(suite)})
 
 
 def mean(results):
-    """Geometric means over all cases, CPU time and peak resident set."""
-    suite = results.allocators
-    bases = {metric: suite.best_by_mean(metric) for metric in (CPU, PEAK)} if suite else {}
-    if not bases or None in bases.values():
-        return None
-    rows, found = [], {}
-    for name in suite.names:
-        points = []
-        for metric, shape, what in ((CPU, "circle", "CPU time"), (PEAK, "square", "peak")):
-            middle, interval = suite.mean_ratio(name, bases[metric], metric)
-            found[name, metric] = middle
-            low, high = (interval.low, interval.high) if name != bases[metric] else (None, None)
-            points.append((middle, low, high, f"{name}, {what}: {middle:.3f} × {bases[metric]}",
-                           shape, []))
-        rows.append({"name": name, "index": looks.of(name), "points": points})
-    subject = _subject(suite)
-    title = (f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
-             f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
-             f"{found[subject, PEAK]:.2f} × the memory of {bases[PEAK]}, the best peers by mean")
-    return parts.drawn("allocator-mean", charts.row_chart, title, {
-        "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
-        f"launches ({stats.DRAWS} draws)", "x_name": "× the best peer by mean", "rows": rows,
-        "key": [("circle", f"CPU time × {bases[CPU]}"),
-                ("square", f"peak resident set × {bases[PEAK]}")],
-        "lines": [(1, "the best peer")], "note": _note(suite)})
+    """CPU time over all cases."""
+    return _mean(results, CPU, "allocator-mean", "CPU time")
+
+
+def mean_peak(results):
+    """Peak resident set over all cases."""
+    return _mean(results, PEAK, "allocator-mean-peak", "peak memory")
 
 
 def idle(results):
@@ -163,4 +170,5 @@ def idle(results):
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
         "x_name": "resident bytes of the process, logarithmic", "x_log": True,
         "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
+        "told": SHAPES[cases.index(shown)] if shown in cases[:len(SHAPES)] else "",
         "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})

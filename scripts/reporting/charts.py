@@ -117,7 +117,8 @@ def row_chart(spec, width=548):
     spec: title, subtitle, note, x_name, x_log, x_form, rows [{name, index, points
     [(value, low, high, tip, shape, values)]}], lines [(value, text)], key [(shape, text)], zero,
     bars (draw a bar from the foot of the axis to the first point), stack (equal single values stand
-    one above the other, so that each is seen).
+    one above the other, so that each is seen), told (the shape of the point whose value stands at
+    the end of each row; needed where rows have several points).
     """
     rows = spec["rows"]
     canvas = Canvas(width, 10)
@@ -125,6 +126,7 @@ def row_chart(spec, width=548):
     if spec.get("key"):
         x = 10
         for shape, text in spec["key"]:
+            text += " (number)" if shape == spec.get("told") else ""
             canvas.marker(x, top, looks.NEUTRAL, text, shape)
             canvas.text(x + 9, top + 4, text, size=11, tone="soft")
             x += 24 + text_width(text, 11)
@@ -177,9 +179,10 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
             canvas.marker(scale.at(value), y + max(-12, min(aside, 12)), index, point[3], "circle",
                           2.4 if before == 0 else 1.7)
         canvas.marker(x, y, index, point[3], point[4], hollow=bool(spec.get("stack")))
-    last = max(row["points"], key=lambda p: p[0])
-    end = scale.at(max(v for v in (last[0], last[2], *last[5]) if v is not None))
-    canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft", halo=True)
+    told = [p for p in row["points"] if len(row["points"]) == 1 or p[4] == spec.get("told")]
+    if told:
+        end = max(scale.at(v) for p in row["points"] for v in (p[0], p[2], *p[5]) if v is not None)
+        canvas.text(end + 9, y + 4, form(told[0][0]), size=11, tone="soft", halo=True)
 
 
 def matrix_chart(spec, width=1110):

@@ -7,7 +7,7 @@ from common import stats, workloads
 from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
-                       fill_figures, growth_figures, looks, overview, peer_figures,
+                       fill_figures, front, growth_figures, looks, overview, peer_figures,
                        profile_figures, server_figures, summary)
 
 
@@ -233,6 +233,13 @@ def pages_over_time(results):
                 "that comes back.")
 
 
+def _low_after_peak(line):
+    """The least value from the peak on, as a share of it."""
+    values = [value for _, value in line]
+    peak = max(values)
+    return min(values[values.index(peak):]) / peak if peak else 1.0
+
+
 def resident_over_time(results):
     """Resident bytes of all policies in a tide, the middle launch of each."""
     found = _tide_lines(results, "resident_bytes")
@@ -240,22 +247,22 @@ def resident_over_time(results):
              any(v for _, v in found[p][1][0])]
     if not order:
         return None
-    series, ends, peaks = [], {}, {}
+    series, falls, peaks = [], {}, {}
     for policy in order:
         lines = sorted(found[policy][1], key=lambda line: sum(v for _, v in line) / len(line))
         line = lines[len(lines) // 2]
         series.append({"name": policy, "index": looks.of(policy), "line": line})
         peaks[policy] = max(v for _, v in line)
-        after = [v for t, v in line if t >= next(t for t, v in line if v == peaks[policy])]
-        ends[policy] = min(after)
-    falls = sorted(order, key=lambda p: ends[p] / peaks[p])
-    best = falls[0]
-    title = (f"Resident memory: {best} falls from {bytes_text(peaks[best])} to "
-             f"{bytes_text(ends[best])}" if ends[best] < 0.9 * peaks[best] else
-             "Resident memory: no policy gives memory back")
-    keeps = [p for p in order if ends[p] > 0.9 * peaks[p]]
-    if ends[best] < 0.9 * peaks[best] and keeps:
-        title += f"; {len(keeps)} of {len(order)} keep theirs"
+        falls[policy] = [_low_after_peak(line) for line in lines]
+    back = [p for p in order if max(falls[p]) < 0.9]
+    keeps = [p for p in order if min(falls[p]) > 0.9]
+    title = "Resident memory: no policy gives memory back" if len(keeps) == len(order) else \
+        "Resident memory: undecided which policy gives memory back"
+    if back:
+        most = 100 * max(max(falls[p]) for p in back)
+        title = (f"Resident memory falls to {most:.0f} % of its peak or less with "
+                 f"{parts.listed(back)}, in every launch")
+        title += f"; {len(keeps)} of {len(order)} keep theirs" if keeps else ""
     return parts.drawn("tide-resident", charts.time_chart, title, {
         "subtitle": "as the operating system says; of the launches the one with "
         "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
@@ -286,17 +293,15 @@ def latency(results):
                     spread, single = (None, None), []
                 points.append((mid, *spread, tip, shape, single))
                 if metric == "ns_p999":
-                    tails[policy] = mid
+                    tails[policy] = found
         rows.append({"name": policy, "index": looks.of(policy), "points": points})
     title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
     if tails:
-        best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
-        title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
-                  f"({worst})")
+        title += f": p99.9 from {parts.extremes(tails, time_text)}"
     return parts.drawn("latency", charts.row_chart, title, {
         "subtitle": "sampled; logarithmic; the clock's own cost is included",
         "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
-        "key": [(shape, word) for _, shape, word in LATENCY],
+        "key": [(shape, word) for _, shape, word in LATENCY], "told": "triangle",
         "note": parts.note(results, "release", "churn")}, stamp=results.stamp,
         caption="Closed loop: an operation that waits delays the "
                 "next one's start, so the tail is a lower bound. "
@@ -317,17 +322,16 @@ def floor(results):
         if found:
             ns = stats.mapped(found, lambda v: 1e9 / v)
             points.append(parts.row_point(ns, f"{policy} ns"))
-            times[policy] = points[0][0]
+            times[policy] = ns
             ratios[policy] = stats.sure_interval(stats.paired(bare, found))
         rows.append({"name": policy, "index": looks.of(policy), "points": points})
     if not times:
         return None
     base = median([1e9 / v for v in bare])
-    best = min(times, key=times.get)
     within = [p for p in times if ratios[p] and ratios[p].high <= 2]
     open_ones = [p for p in times if not ratios[p] or ratios[p].low <= 2 < ratios[p].high]
-    title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
-             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×"
+    title = (f"One thread, pair: {parts.extremes(times, time_text)}; the floor is {base:.3g} ns, "
+             f"{len(within)} of {len(times)} stay within 2 ×"
              + (f", {len(open_ones)} undecided" if open_ones else ""))
     return parts.drawn("floor", charts.row_chart, title, {
         "subtitle": "the floor is a bare loop of one CAS and two release stores "
@@ -351,13 +355,12 @@ def scan(results):
             continue
         found = results.samples("release", case, "rows_per_second")
         point = parts.row_point(found, f"{case.policy} rows/s")
-        rates[case.policy] = point[0]
+        rates[case.policy] = found
         rows.append({"name": case.policy, "index": looks.of(case.policy),
                      "points": [point]})
-    best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
-    title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
-             f"records a second while {parts.count_noun(threads - 1, 'thread')} "
-             f"churn{'s' if threads == 2 else ''}")
+    title = (f"Records that a walk reads per second while "
+             f"{parts.count_noun(threads - 1, 'thread')} churn{'s' if threads == 2 else ''}: "
+             f"{parts.extremes(rates)}")
     return parts.drawn("scan", charts.row_chart, title, {
         "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
@@ -425,6 +428,7 @@ FIGURES = {
     "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
     "allocator-mean": allocator_figures.mean,
+    "allocator-mean-peak": allocator_figures.mean_peak,
     "allocator-idle": allocator_figures.idle,
     "allocator-tails": allocator_figures.tails,
     "allocator-cpu": allocator_figures.cpu,
@@ -451,5 +455,6 @@ def make(results, names=None):
                          not name.startswith(("sim-", "allocator-", "accounts-", "server-"))):
                 missing.append(name)
         else:
+            figure.canvas.source = front.source_text(results, name.startswith("sim-"))
             made.append(figure)
     return made, missing

@@ -1,6 +1,7 @@
 """growth_figures.py - figures of needless pages, and of several simulated machines."""
 
 from common.amounts import number
+from common.stats import median
 from reporting import charts, figure_parts as parts, looks, summary
 
 
@@ -69,6 +70,14 @@ def growth_by_occupancy(results, policy="original"):
                          "each occupancy", series)
 
 
+def _seeds_text(results):
+    """How many seeds the cases of churn have on the simulated machines."""
+    counts = sorted({len(results.rounds[build, case]) for build, case in results.values
+                     if build == "simulated" and case.workload == "churn"})
+    return parts.count_noun(counts[-1], "seed") if len(counts) == 1 else \
+        f"{counts[0]} to {counts[-1]} seeds"
+
+
 def machines(results):
     """Throughput and excess pages of the policies on each simulated machine, all CPUs busy."""
     rows, groups = [], [{"name": "churn, million operations per second", "cells": {}},
@@ -97,23 +106,25 @@ def machines(results):
     title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
-        "note": "median of the seeds", "groups": groups, "rows": rows})
+        "note": f"each value the median of {_seeds_text(results)}", "groups": groups, "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
 
 
 def _machines_lead(results):
     """Which policy is the fastest where, in words."""
-    wins = {}
+    wins, undecided = {}, 0
     for machine in results.machines():
         view = results.simulated(machine)
         fill = summary.fill_near(view, "counted", 0.95)
         case = {"workload": "churn", "threads": summary.busy_threads(view, fill),
                 "occupancy": fill}
-        rates = {p: view.mid("release", "items_per_second", policy=p, **case)
+        rates = {p: view.of("release", "items_per_second", policy=p, **case)
                  for p in view.policies("release", "churn")}
-        rates = {p: v for p, v in rates.items() if v}
-        if rates:
-            best = max(rates, key=rates.get)
+        rates = {p: samples for p, samples in rates.items() if samples}
+        best = max(rates, key=lambda p: median(rates[p]), default=None)
+        if best and parts.level_with(rates, best) == [best]:
             wins[best] = wins.get(best, 0) + 1
-    return ", ".join(f"{p} is fastest on {n}" for p, n in
-                     sorted(wins.items(), key=lambda item: -item[1]))
+        else:
+            undecided += 1
+    told = [f"{p} is fastest on {n}" for p, n in sorted(wins.items(), key=lambda item: -item[1])]
+    return ", ".join(told + [f"undecided on {undecided}"] * bool(undecided))

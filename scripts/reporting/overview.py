@@ -70,10 +70,9 @@ def overview(results):
              f"container {full.column.under}") if full.best in says else says
     canvas = Canvas(WIDTH, HEIGHT)
     canvas.text(4, 24, title, size=19, weight="600")
-    cpus = len(results.machine.get("cpus_allowed", [])) or "?"
-    canvas.text(4, 45, f"{front.machine_text(results)}, {cpus} CPUs, "
-                f"{results.machine.get('time', '')[:10]}; {front.grade(results)[1].lower()}",
-                size=12, tone="soft")
+    canvas.text(4, 45, f"medians of {parts.launches_text(results, 'release', 'churn')}; "
+                f"{front.grade(results)[1].lower()}", size=12, tone="soft")
+    canvas.head_end = (len(canvas.parts), TOP - 14.0)
     for k, half in enumerate(halves):
         canvas.parts.append(f'<g transform="translate({k * WIDTH // 2},{TOP})">')
         canvas.parts += half.parts + ["</g>"]

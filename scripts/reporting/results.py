@@ -106,6 +106,7 @@ class Results:
         self.errors = []       # (file, benchmark, message)
         self.series = {}       # Case -> [points of each launch]
         self.machine = {}
+        self.sources = []      # the machine of each folder
         self.plan = {}
         self.context = {}
         self.policy_order = []
@@ -169,6 +170,8 @@ class Results:
         machine = os.path.join(path, "machine.json")
         if os.path.exists(machine):
             self.machine = read_json(machine)
+            if self.machine not in self.sources:
+                self.sources.append(self.machine)
 
     def _know(self, policy):
         if policy and policy not in self.policy_order:

@@ -17,15 +17,11 @@ def mebibytes(value):
 
 
 def _foot(results, counts, band=True):
-    """Machine, date, launches and server version."""
-    machine, suite = results.machine, results.server
-    cpus = len(machine.get("cpus_allowed", []))
+    """Launches and server version."""
     low, high = min(counts), max(counts)
     launches = parts.count_noun(high, "launch") if low == high else f"{low} to {high} launches"
-    return (f"{machine.get('cpu_model', 'unknown CPU')}"
-            + (f", {parts.count_noun(cpus, 'CPU')}" if cpus else "")
-            + f"; {machine.get('time', 'date unknown')[:10]}; MariaDB {suite.version}; each point "
-            f"the median of {launches}" + (parts.band_text(low, high, "launch") if band else ""))
+    return (f"MariaDB {results.server.version}; each point the median of {launches}"
+            + (parts.band_text(low, high, "launch") if band else ""))
 
 
 def storm(results):

@@ -122,6 +122,8 @@ class Canvas:
         self.width, self.height = width, height
         self.parts = []
         self.marked = ""
+        self.source = ""     # machine and date: the last line of a file
+        self.head_end = (0, 0.0)  # how many parts are the head, and where it ends
 
     def text(self, x, y, content, size=12, anchor="start", tone="ink", weight="normal",
              colour=None, halo=False):
@@ -204,6 +206,7 @@ class Canvas:
         for row in wrap(subtitle, 12, self.width - 16) if subtitle else []:
             self.text(4, y, row, size=12, tone="soft")
             y += 16
+        self.head_end = (len(self.parts), y - 14.0)
         return y
 
     def foot(self, note):
@@ -225,13 +228,30 @@ class Canvas:
                 f'fill-opacity="0.05" dominant-baseline="middle" transform="rotate(-14 '
                 f'{self.width / 2:.0f} {self.height / 2:.0f})">{escape(self.marked)}</text>')
 
-    def document(self, title, standalone):
-        """The finished SVG; standalone ones carry their own style and paper."""
-        inner = "\n".join(([self._watermark()] if self.marked else []) + self.parts)
+    def _source_lines(self):
+        """The lines of the source as elements, below the figure, and their height."""
+        rows = wrap(self.source, 10.5, self.width - 16) if self.source else []
+        lines = [f'<text class="soft" x="4.0" y="{self.height + 7 + 13 * k:.1f}" font-size="10.5" '
+                 f'fill="{SOFT}">{escape(row)}</text>' for k, row in enumerate(rows)]
+        return lines, 13 * len(rows)
+
+    def document(self, title, standalone, paper=False):
+        """The finished SVG. Standalone ones carry their own style, paper and source; those for a
+        paper neither title nor style."""
+        parts, top, height = self.parts, 0.0, self.height
+        if paper:
+            parts, top = self.parts[self.head_end[0]:], max(0.0, self.head_end[1])
+            standalone = True
+        inner = "\n".join(([self._watermark()] if self.marked and not paper else []) + parts)
         if standalone:
-            inner = (f"<style>{style(self.looks())}</style>\n<rect class=\"paper\" width=\"100%\" "
-                     f'height="100%" fill="{PAPER}"/>\n{inner}')
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} '
-                f'{self.height}" width="{self.width}" height="{self.height}" role="img" '
+            lines, more = self._source_lines()
+            height += more
+            inner = "\n".join([inner, *lines])
+            sheet = "" if paper else f"<style>{style(self.looks())}</style>\n"
+            inner = (f'{sheet}<rect class="paper" y="{top:g}" width="100%" height="100%" '
+                     f'fill="{PAPER}"/>\n{inner}')
+        height -= top
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:g} {self.width} '
+                f'{height:g}" width="{self.width}" height="{height:g}" role="img" '
                 f'aria-label="{escape(title, quote=True)}" font-family="{escape(FONT)}">\n'
                 f"{inner}\n</svg>\n")

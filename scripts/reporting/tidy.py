@@ -46,7 +46,8 @@ def _of_containers(found):
         shaken = metrics.get("disturbed", [])
         for position, turn in enumerate(found.rounds[build, case]):
             about["round"] = turn[1]
-            about["disturbed"] = shaken[position] if shaken else None
+            about["disturbed"] = int(shaken[position]) if shaken and shaken[position] is not None \
+                else None
             for metric, values in metrics.items():
                 if metric not in NO_METRICS and is_number(values[position]):
                     yield {**about, "metric": metric, "value": values[position]}

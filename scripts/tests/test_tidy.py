@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import os
+import re
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
 import fixture
-from common import documents
+from common import documents, stats
 from measuring import suite
 from reporting import figures, results, tidy
 
@@ -63,6 +66,39 @@ class Table(fixture.Case):
 
     def test_other_outputs_are_refused(self):
         self.assert_refused(fixture.call("report.py", self.invented(), "--csv", "--table"), "--csv")
+
+
+PYPLOT = """drawn = []
+def plot(xs, ys, label):
+    drawn.append((label, xs, ys))
+xlabel = ylabel = lambda text: None
+legend = lambda: None
+def savefig(name):
+    import json
+    open(name, "w").write(json.dumps(drawn))
+"""
+
+
+class Example(fixture.Case):
+    def test_the_example_in_python_draws_each_policy(self):
+        with open(os.path.join(fixture.SCRIPTS, "..", "docs", "how-to", "own-figures.md"),
+                  encoding="utf-8") as file:
+            code = re.search(r"```python\n(.*?)```", file.read(), re.DOTALL)[1]
+        with open(os.path.join(self.folder, "pair.csv"), "w", encoding="utf-8") as file:
+            tidy.write(file, [self.invented()], None, ["pair"])
+        self.write("matplotlib/__init__.py", "")
+        self.write("matplotlib/pyplot.py", PYPLOT)  # stands in for the real one
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        drawn = json.loads(Path(self.folder, "pair.pdf").read_text("utf-8"))
+        found = results.load([self.invented()])
+        self.assertEqual({label for label, _, _ in drawn}, set(found.policies("release", "pair")))
+        for label, xs, ys in drawn:
+            for threads, middle in zip(xs, ys):
+                values = found.values["release", next(c for c in found.cases(
+                    "release", workload="pair", policy=label, threads=threads))]
+                self.assertEqual(middle, stats.median(values["items_per_second"]))
 
 
 class Selection(fixture.Case):
