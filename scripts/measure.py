@@ -319,7 +319,8 @@ def run_all(folder, plan, arguments):
     write_plan(folder, plan)
     failed_runs = 0
     for name in ("allocators", "accounts"):  # each a command of its own
-        if not arguments.growth and not plan.get("selected") and not resume.has_chapter(folder, f"{name}.json"):
+        if not (arguments.growth or plan.get("selected") or
+                resume.has_chapter(folder, f"{name}.json")):
             failed_runs += measure_chapter(name, folder, arguments, plan["seed"])
     if not plan.get("selected"):
         failed_runs += simulate(folder, arguments)

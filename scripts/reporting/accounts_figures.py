@@ -153,7 +153,8 @@ def memory(results):
         "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
         "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
         "note": f"{suite.document['kind']} suite; each point the median of "
-        f"{parts.count_noun(min(map(len, total.values())), 'launch')} or more; box: blocks of its file, private: Anonymous of "
+        f"{parts.count_noun(min(map(len, total.values())), 'launch')} or more; box: "
+        "blocks of its file, private: Anonymous of "
         "smaps_rollup, both as the system says"},
         caption="Beside it each block has a note: 4 bytes in a tag of the allocator, 16 in a "
                 "header of the library's calls.")

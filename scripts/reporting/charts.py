@@ -165,8 +165,8 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         return
     places = [scale.at(p[0]) for p in row["points"]]
     if spec.get("bars"):
-        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, looks.light(index), 0.35, f"f{index}",
-                    row["points"][0][3], 2)
+        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, looks.light(index), 0.35,
+                    f"f{index}", row["points"][0][3], 2)
     else:
         canvas.path([(min(places), y), (max(places), y)], index, 2, 0.5, "")
     for point in row["points"]:

@@ -91,7 +91,8 @@ class Examples(fixture.Case):
         said = "\n".join(self.faults(EXAMPLES.format(good="`scripts/compare.py`")).faults)
         for expected in ("scripts/nothing.py: there is no such file", "does not know --buildz",
                          "no preset nopreset", "does not know --bilds", "nothing",
-                         "too many arguments", "the cpp block", "the python block", "'cmake', which nothing checks"):
+                         "too many arguments", "the cpp block", "the python block",
+                         "'cmake', which nothing checks"):
             self.assertIn(expected, said)
         self.assertEqual(len(said.splitlines()), 9)
 

@@ -253,7 +253,8 @@ class Titles(fixture.Case):
         self.assertRegex(made["calls"].title, r"public API takes 1\.[56]\d* to 1\.[67]\d* ×")
         self.assertRegex(made["ebb"].title, "reclaiming .* ×")
         self.assertRegex(made["fairness"].title, "slowest thread does at least 0.7")
-        self.assertRegex(made["memory"].title, r"from [12] MiB \(\w+\) to \d+ MiB \(\w+\)$")
+        self.assertRegex(made["memory"].title, r"from [12] MiB to \d+ MiB "
+                         r"\(medians; order undecided, fewer than 6 undisturbed rounds\)$")
         for name in ("latency", "ebb"):
             self.assertIn("steps of 10 ns", made[name].caption)
 

@@ -1,4 +1,4 @@
-"""test_tidy.py - a result as CSV; policies and workloads that are chosen by run, plot and report."""
+"""test_tidy.py - a result as CSV; policies and workloads chosen for run, plot and report."""
 
 import csv
 import io
