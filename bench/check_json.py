@@ -77,6 +77,7 @@ def check_row(row, workload, shape, policy, traits, counted):
     expect(not row.get("error_occurred"), f"{name}: {row.get('error_message')}")
     wanted = [*TRIAL, *valued(shape, "counter")]
     threads = int(re.search(r"threads:([0-9]+)", name).group(1))
+    expect(row["threads"] == threads, f"{name}: threads {row['threads']}")
     if not (workload == "scan" and threads == 1):
         wanted.append("items_per_second")
     if "latency" in shape:
@@ -427,6 +428,7 @@ def options():
     rows = measure(churn + ["--benchmark_repetitions=2", "--latency-ms=0"])["benchmarks"]
     expect([r.get("aggregate_name") for r in rows] == [None, None, "mean", "median", "stddev",
                                                        "cv"], "repetitions and aggregates")
+    expect({r["threads"] for r in rows} == {2}, f"aggregates state the threads, too: {rows}")
     expect("ns_samples" not in rows[0], "no latencies without a window for them")
     scan = TINY + ["--workloads=churn", "--policies=local_scan", "--threads=1", "--occupancies=0"]
     # A trial counts as a million operations, however long they take on this machine.

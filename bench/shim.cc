@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -55,19 +56,31 @@ template <class Reporter> class Checked : public Reporter
 	}
 };
 
+// The threads that a benchmark's name states. For the library each benchmark has one (main.c).
+std::int64_t threads_of(const benchmark::BenchmarkName &name)
+{
+	static const char word[] = "/threads:";
+	const std::size_t at = name.function_name.find(word);
+
+	if (at == std::string::npos)
+		return 1;
+	return std::strtoll(name.function_name.c_str() + at + sizeof(word) - 1, nullptr, 10);
+}
+
 // The library computes statistics over counters, and 0 / 0 is one of them: drop it here, too.
-class FiniteJson : public Checked<benchmark::JSONReporter>
+class BenchJson : public Checked<benchmark::JSONReporter>
 {
       public:
 	void ReportRuns(const std::vector<Run> &runs) override
 	{
-		std::vector<Run> finite = runs;
-		for (Run &run : finite) {
+		std::vector<Run> written = runs;
+		for (Run &run : written) {
+			run.threads = threads_of(run.run_name);
 			for (auto at = run.counters.begin(); at != run.counters.end();)
 				at = std::isfinite(at->second.value) ? std::next(at)
 								     : run.counters.erase(at);
 		}
-		benchmark::JSONReporter::ReportRuns(finite);
+		benchmark::JSONReporter::ReportRuns(written);
 	}
 };
 
@@ -89,7 +102,7 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(const std::stri
 	if (format == "csv")
 		return std::make_unique<Checked<benchmark::CSVReporter>>();
 #pragma GCC diagnostic pop
-	return std::make_unique<FiniteJson>();
+	return std::make_unique<BenchJson>();
 }
 
 void read_outputs(int argc, char **argv)
@@ -164,7 +177,7 @@ void pfs_shim_initialize(int *argc, char **argv)
 
 size_t pfs_shim_run(void)
 {
-	FiniteJson display;
+	BenchJson display;
 	std::unique_ptr<benchmark::BenchmarkReporter> file;
 	if (outputs.has_file)
 		file = make_file_reporter(outputs.file_format);

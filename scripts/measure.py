@@ -15,7 +15,7 @@ import sys
 import time
 
 import experiments
-from common import commandline, documents, machine
+from common import commandline, documents, machine, workloads
 from common.progress import clock, Progress
 from measuring import chapter, launching, peers, resume, suite
 from reporting import results
@@ -218,9 +218,11 @@ def arguments_of(argv):
     launching.add_build_dir(parser)
     parser.add_argument("--check", action="store_true", help="only check the arguments and the "
                         "folder, measure nothing")
+    commandline.add_selection(parser)
     arguments = parser.parse_args(argv)
+    commandline.must_know("--workloads", arguments.workloads, list(workloads.summaries()))
     if arguments.resume is not None:
-        for name in ("out", "quick", "growth", "repetitions", "seed"):
+        for name in ("out", "quick", "growth", "repetitions", "seed", "policies", "workloads"):
             if getattr(arguments, name):
                 parser.error(f"--{name} with --resume: a resumed run keeps its own; leave it out")
     arguments.repetitions = arguments.repetitions or 7
@@ -257,10 +259,19 @@ def measure_chapter(name, folder, arguments, seed):
     return 0
 
 
+def summaries_of(arguments):
+    """{policy or peer: summary} of those that are measured; BadInput if a chosen one is not
+    there."""
+    found = list_policies(arguments.build_dir)
+    found.update(peers.available(launching.bench_path(arguments.build_dir, "release")))
+    commandline.must_know("--policies", arguments.policies, list(found))
+    return {name: summary for name, summary in found.items()
+            if not arguments.policies or name in arguments.policies}
+
+
 def begin(folder, arguments):
     """A new plan, in its folder."""
-    summaries = list_policies(arguments.build_dir)
-    summaries.update(peers.available(launching.bench_path(arguments.build_dir, "release")))
+    summaries = summaries_of(arguments)
     policies = list(summaries)
     seed = int(time.time()) if arguments.seed is None else arguments.seed
     cpus = len(os.sched_getaffinity(0))
@@ -270,8 +281,13 @@ def begin(folder, arguments):
             "summaries": summaries, "cpus": cpus,
             "traits": traits, "growth": arguments.growth,
             "repetitions": arguments.repetitions, "complete": False,
+            "selected": bool(arguments.policies or arguments.workloads),
             "launches": suite.make_plan(policies, cpus, seed, arguments.repetitions,
-                                        arguments.quick, traits, arguments.growth)}
+                                        arguments.quick, traits, arguments.growth,
+                                        arguments.workloads)}
+    if not plan["launches"]:
+        raise documents.BadInput("--policies, --workloads: no policy has such a workload here; "
+                                 "choose more")
     documents.write_json(os.path.join(folder, "machine.json"),
                          machine.describe(TOP, arguments.build_dir))
     machine.export_topology(folder)
@@ -303,9 +319,11 @@ def run_all(folder, plan, arguments):
     write_plan(folder, plan)
     failed_runs = 0
     for name in ("allocators", "accounts"):  # each a command of its own
-        if not arguments.growth and not resume.has_chapter(folder, f"{name}.json"):
+        if not (arguments.growth or plan.get("selected") or
+                resume.has_chapter(folder, f"{name}.json")):
             failed_runs += measure_chapter(name, folder, arguments, plan["seed"])
-    failed_runs += simulate(folder, arguments)
+    if not plan.get("selected"):
+        failed_runs += simulate(folder, arguments)
     status = report(folder)
     if failed:
         print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "
@@ -322,6 +340,9 @@ def main(argv=None):
         launching.must_be_writable(folder)
     else:
         folder, plan = arguments.out or launching.default_folder(), None
+        if arguments.policies and (not arguments.check or os.path.exists(
+                launching.bench_path(arguments.build_dir, "release"))):
+            summaries_of(arguments)  # an unknown name is refused before a folder is made
         launching.make_folder(folder, keep=not arguments.check)
     if arguments.check:
         return 0

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """report.py - writes a self-contained report.html from result folders or files.
 
-usage: scripts/report.py RESULT... [--against OLD] [--out FILE] [--table] [--print TABLE]
+usage: scripts/report.py RESULT... [--against OLD] [--out FILE] [--table] [--print TABLE] [--csv]
+                         [--policies P,..] [--workloads W,..]
 The first screen says which policy to take, how sure that is, and on what machine. The report opens
 without a network and without a script, prints, and follows the reader's dark mode. A script in it
 counts the figures that were drawn and says so in document.body.dataset.
@@ -14,7 +15,7 @@ import sys
 import plot
 from common import columns, commandline, documents, judge
 from reporting import (against, change, claims, figures, front, markup, page, results, summary,
-                       tables)
+                       tables, tidy)
 
 
 def print_tables(found):
@@ -68,7 +69,12 @@ def arguments_of(argv):
     known = [*tables.TABLES, "changes"]
     parser.add_argument("--print", dest="only", metavar="TABLE", choices=known,
                         help=f"write nothing, print one table of the report: {', '.join(known)}")
+    parser.add_argument("--csv", action="store_true", help="write nothing, print all "
+                        "measurements: a row for each launch and value")
+    commandline.add_selection(parser)
     arguments = parser.parse_args(argv)
+    if arguments.csv and (arguments.only or arguments.table or arguments.against or arguments.out):
+        parser.error("--csv prints the measurements alone; leave the other options out")
     if arguments.only == "changes" and not arguments.against:
         parser.error("--print changes compares two results; give the earlier one with --against")
     return arguments
@@ -77,7 +83,11 @@ def arguments_of(argv):
 def main(argv=None):
     """The command."""
     arguments = arguments_of(argv)
-    found = results.load(arguments.result)
+    chosen = arguments.policies, arguments.workloads
+    found = results.load(arguments.result).select(*chosen)
+    if arguments.csv:
+        tidy.write(sys.stdout, arguments.result, *chosen)
+        return 0
     old = results.load([arguments.against]) if arguments.against else None
     if old:
         why = change.refusal(found, old)

@@ -6,6 +6,7 @@ Blocks of C and C++ must compile without a warning: ```c and ```cpp hold a whole
 inside of a function; further declarations are in a comment <!-- c: ... --> before the block.
 Commands (lines of ```sh and ```console blocks, indented blocks, and `code`) that begin with a
 program or script of ours: it exists, and its --help knows each option that the line has.
+```python must compile, ```r be parsed where R is installed.
 ```cmake stands in the README alone: the test readme_example builds it. Where … stands
 for some words, options are not asked for. Other languages: none.
 Exit 0: no fault. 1: each fault in a line. 2: bad usage.
@@ -15,6 +16,7 @@ import glob
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -64,6 +66,20 @@ class Check:
             error = re.search(r"(?:error|warning): (.*)", done.stderr)
             self.fault(where, f"the {kind[0]} block does not compile: "
                               f"{error[1] if error else done.stderr[:200]}")
+
+    def script(self, where, kind, text):
+        """A block of Python or R."""
+        self.looked += 1
+        if kind == "python":
+            try:
+                compile(text, where, "exec")
+            except SyntaxError as error:
+                self.fault(where, f"the python block does not compile: {error.msg}")
+        elif shutil.which("Rscript"):
+            done = subprocess.run(["Rscript", "-e", 'invisible(parse(file("stdin")))'], text=True,
+                                  input=text, capture_output=True, check=False)
+            if done.returncode:
+                self.fault(where, f"R cannot parse the block: {done.stderr[:200]}")
 
     def help_of(self, program, words):
         """What --help says of a program, and of its subcommand."""
@@ -136,6 +152,8 @@ class Check:
                 continue
             if kind[0] in ("c", "cpp"):
                 self.compile(where, kind, found["before"], found["text"])
+            elif kind[0] in ("python", "r"):
+                self.script(where, kind[0], found["text"])
             elif kind[0] in ("sh", "console"):
                 self.lines(where, found["text"])
             elif kind[0] != "cmake" or name != "README.md":

@@ -69,6 +69,28 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+def _names(text):
+    """The names of a list with commas."""
+    names = text.split(",")
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}': has an empty name; give NAME,NAME")
+    return names
+
+
+def add_selection(parser):
+    """The options that choose policies and workloads."""
+    for kind in ("policies", "workloads"):
+        parser.add_argument(f"--{kind}", type=_names, metavar="NAME,...",
+                            help=f"only these {kind}")
+
+
+def must_know(option, wanted, known):
+    """BadInput if a wanted name is not among the known ones."""
+    for name in wanted or ():
+        if name not in known:
+            raise documents.BadInput(f"{option} '{name}': choose from {', '.join(known)}")
+
+
 def run(main, name):
     """Call main and exit as it says; bad input is one line and exit 2, an unfit machine exit 3, a
     full disk exit 1."""

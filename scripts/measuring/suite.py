@@ -172,11 +172,20 @@ def _fits(row, words):
         row.unless and set(row.unless.split()) <= set(words))
 
 
-def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None, growth=False):
+def _of_workloads(rows, wanted):
+    """The rows that have some of the wanted workloads, with those alone."""
+    kept = [row._replace(workloads=",".join(name for name in row.workloads.split(",")
+                                            if name in wanted)) for row in rows]
+    return [row for row in kept if row.workloads]
+
+
+def make_plan(policies, cpus, seed, repetitions=7, quick=False, traits=None, growth=False,
+              only=None):
     """The launches in the order in which they run: a list of dictionaries for plan.json. growth:
-    only what growth costs, over the full range."""
+    only what growth costs, over the full range. only: the workloads that are measured, or all."""
     source = random.Random(seed)
     rows = [r for r in SUITE + OTHERS if (r.quick or not quick) and (r.full or not growth)]
+    rows = _of_workloads(rows, only) if only else rows
     if growth:
         rows = [r._replace(flags=r.full, window_ms=FULL_WINDOW_MS if r.workloads == "fill"
                            else r.window_ms) for r in rows]

@@ -7,11 +7,10 @@ from common import judge, stats
 from common.amounts import bytes_text, number
 from common.stats import median
 from measuring.accounts_cases import ALONE, AT_ONCE, BESIDE, COPY, ERROR_RULES, HEADER, RULES
-from reporting import charts, figure_parts as parts
+from reporting import charts, figure_parts as parts, looks
 from reporting.accounts_results import CPU, SLOWED_PERCENT
 
 COLOURS = {"exact": 4, "freer": 0, "global": 2, AT_ONCE: 1, HEADER: 6}
-LIMIT = 7
 WAYS = {HEADER: "16 bytes more"}
 
 
@@ -41,7 +40,7 @@ def _cost(results, group, name, what):
                          "points": [parts.row_point(samples, f"{way}, {says}",
                                                     form="{:+.2f} ns")]})
         exact[says] = median(suite.added(case, "exact", "none"))
-        rows.append({"name": f"{says}: allowed", "index": LIMIT, "points": [
+        rows.append({"name": f"{says}: allowed", "index": looks.NEUTRAL, "points": [
             (allowed, None, None, f"allowed: {allowed:.1f} ns", "bar", [])]})
     low, high = min(exact.values()), max(exact.values())
     span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
@@ -153,7 +152,9 @@ def memory(results):
         "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
         "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
         "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
-        "note": f"{suite.document['kind']} suite; box: blocks of its file, private: Anonymous of "
+        "note": f"{suite.document['kind']} suite; each point the median of "
+        f"{parts.count_noun(min(map(len, total.values())), 'launch')} or more; box: "
+        "blocks of its file, private: Anonymous of "
         "smaps_rollup, both as the system says"},
         caption="Beside it each block has a note: 4 bytes in a tag of the allocator, 16 in a "
                 "header of the library's calls.")

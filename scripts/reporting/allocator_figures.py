@@ -5,11 +5,9 @@ set for each case, their means, and what stays resident after idling. See alloca
 from common import stats
 from common.amounts import time_text
 from common.stats import median
-from reporting import allocator_results, allocator_tails, charts, figure_parts as parts
+from reporting import allocator_results, allocator_tails, charts, figure_parts as parts, looks
 from reporting.allocator_results import CPU, OURS, PEAK
 
-COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
-INK = 7
 NEAR = 1.15
 SHAPES = ("circle", "square", "triangle", "diamond", "bar")
 
@@ -17,11 +15,6 @@ SHAPES = ("circle", "square", "triangle", "diamond", "bar")
 def megabytes(value):
     """Bytes as the ticks of a logarithmic axis are round."""
     return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
-
-
-def colour(name):
-    """The same for an allocator in all figures."""
-    return COLOURS.get(name, 2)
 
 
 def _subject(suite):
@@ -67,7 +60,7 @@ def _matrix(suite, metric, name, what):
         title += f", at most {worst[0]:.2f} × the best peer ({worst[1]})"
     return parts.drawn(name, charts.ratio_chart, title, {
         "subtitle": "× the best of the peers in that case",
-        "columns": suite.names, "cells": cells, "rows": [(case, INK) for case in cases],
+        "columns": suite.names, "cells": cells, "rows": [(case, None) for case in cases],
         "note": _note(suite)}, width=548,
         caption=f"Blue: at most {NEAR} × the best peer in every round; orange: above it in every "
                 "round; grey: in some, or in less than three rounds.")
@@ -99,7 +92,7 @@ def tails(results):
             middle = suite.mid(allocator_tails.CASE, name, f"{call}_{allocator_tails.ON_CPU}")
             points.append((middle, None, None, f"{name}, {allocator_tails.name_of(call)}: "
                            f"{time_text(middle)}", shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
+        rows.append({"name": name, "index": looks.of(name), "points": points})
     subject = _subject(suite) if _subject(suite) in found else min(found, key=found.get)
     others = [value for name, value in found.items() if name != subject]
     title = f"The longest malloc, free or realloc takes {time_text(found[subject])} with {subject}"
@@ -109,35 +102,42 @@ def tails(results):
         "subtitle": "time on a processor; fork copies the tables of the heap's pages",
         "x_name": "longest call, logarithmic", "x_log": True, "x_form": time_text, "rows": rows,
         "key": [(shape, allocator_tails.name_of(call)) for call, shape in zip(calls, SHAPES)],
-        "lines": [(allocator_tails.LIMIT_NS, "1 ms")], "note": _note(suite)})
+        "told": SHAPES[0], "lines": [(allocator_tails.LIMIT_NS, "1 ms")], "note": _note(suite)})
+
+
+def _mean(results, metric, name, what):
+    """Geometric means of one metric over all cases."""
+    suite = results.allocators
+    base = suite.best_by_mean(metric) if suite else None
+    if base is None:
+        return None
+    rows, intervals = [], {}
+    for allocator in suite.names:
+        middle, interval = suite.mean_ratio(allocator, base, metric)
+        low, high = (interval.low, interval.high) if allocator != base else (None, None)
+        intervals[allocator] = (middle, low, high)
+        rows.append({"name": allocator, "index": looks.of(allocator), "points": [
+            (middle, low, high, f"{allocator}, {what}: {middle:.3f} × {base}", "circle", [])]})
+    subject = _subject(suite)
+    middle, low, high = intervals[subject]
+    span = "" if low is None else f" ({low:.2f} to {high:.2f})" if not low <= 1 <= high else \
+        f" (undecided: {low:.2f} to {high:.2f})"
+    title = (f"Over {len(suite.judged(metric))} programs and workloads {subject} takes "
+             f"{middle:.2f} × the {what} of {base}{span}, the best peer by mean")
+    return parts.drawn(name, charts.row_chart, title, {
+        "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
+        f"launches ({stats.DRAWS} draws)", "x_name": f"{what} × {base}", "rows": rows,
+        "lines": [(1, "the best peer")], "note": _note(suite)})
 
 
 def mean(results):
-    """Geometric means over all cases, CPU time and peak resident set."""
-    suite = results.allocators
-    bases = {metric: suite.best_by_mean(metric) for metric in (CPU, PEAK)} if suite else {}
-    if not bases or None in bases.values():
-        return None
-    rows, found = [], {}
-    for name in suite.names:
-        points = []
-        for metric, shape, what in ((CPU, "circle", "CPU time"), (PEAK, "square", "peak")):
-            middle, interval = suite.mean_ratio(name, bases[metric], metric)
-            found[name, metric] = middle
-            low, high = (interval.low, interval.high) if name != bases[metric] else (None, None)
-            points.append((middle, low, high, f"{name}, {what}: {middle:.3f} × {bases[metric]}",
-                           shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
-    subject = _subject(suite)
-    title = (f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
-             f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
-             f"{found[subject, PEAK]:.2f} × the memory of {bases[PEAK]}, the best peers by mean")
-    return parts.drawn("allocator-mean", charts.row_chart, title, {
-        "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
-        f"launches ({stats.DRAWS} draws)", "x_name": "× the best peer by mean", "rows": rows,
-        "key": [("circle", f"CPU time × {bases[CPU]}"),
-                ("square", f"peak resident set × {bases[PEAK]}")],
-        "lines": [(1, "the best peer")], "note": _note(suite)})
+    """CPU time over all cases."""
+    return _mean(results, CPU, "allocator-mean", "CPU time")
+
+
+def mean_peak(results):
+    """Peak resident set over all cases."""
+    return _mean(results, PEAK, "allocator-mean-peak", "peak memory")
 
 
 def idle(results):
@@ -156,7 +156,7 @@ def idle(results):
                 middle = median(samples)
                 points.append((middle, None, None, f"{name}, {case}: {megabytes(middle)} "
                                f"({parts.count_noun(len(samples), 'launch')})", shape, []))
-        rows.append({"name": name, "index": colour(name), "points": points})
+        rows.append({"name": name, "index": looks.of(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]
     kept = {name: suite.mid(shown, name, "idle_bytes") for name in suite.names}
     kept = {name: value for name, value in kept.items() if value is not None}
@@ -170,4 +170,5 @@ def idle(results):
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
         "x_name": "resident bytes of the process, logarithmic", "x_log": True,
         "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
+        "told": SHAPES[cases.index(shown)] if shown in cases[:len(SHAPES)] else "",
         "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})

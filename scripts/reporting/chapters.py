@@ -4,7 +4,7 @@ import base64
 import os
 
 from common import amounts, documents, judge
-from reporting import against, claims, results, summary, svg, tables
+from reporting import against, claims, looks, results, summary, svg, tables
 
 HEROES = ("occupancy", "tide-pages")
 THEMES = (
@@ -25,8 +25,8 @@ def chapter_of(figure):
 
 
 def picks(found):
-    """[(colour, policy)] of those that can be shown in colour or grey."""
-    return list(enumerate(found.policy_order[:len(svg.LIGHT)]))
+    """[(look, policy)] of those that can be shown in colour or grey."""
+    return [(looks.of(policy), policy) for policy in found.policy_order]
 
 
 def heroes(made):

@@ -1,6 +1,6 @@
 """charts.py - the seven shapes of chart that the figures use, built on svg.py.
 
-Each returns a canvas. A series is {name, index, points}; index fixes its colour, dash and
+Each returns a canvas. A series is {name, index, points}; index is its look: colour, dash and
 marker. A point is (x, y, low, high, tip, values); low and high are the interval, or None, and
 values the single ones that are drawn where there is no interval.
 """
@@ -8,10 +8,10 @@ values the single ones that are drawn where there is no interval.
 import math
 
 from common.amounts import number, short
-from reporting.svg import Canvas, INK, LESS, LIGHT, MORE, NOTHING, OPEN, Scale, spread, text_width
+from reporting import looks
+from reporting.svg import Canvas, INK, LESS, MORE, NOTHING, OPEN, Scale, spread, text_width
 
 LABEL = 12
-KEY = 6  # the series whose colour the key of a chart has: a grey one
 
 
 def _axis_y(canvas, scale, left, right, form):
@@ -35,8 +35,8 @@ def _end_labels(canvas, ends, x, top, bottom):
     for (name, y, index), place in zip(ends, places):
         if abs(place - y) > 3:
             canvas.parts.append(
-                f'<path class="l{index % len(LIGHT)}" d="M{x + 5:.1f} {y:.1f} L{x + 14:.1f} '
-                f'{place:.1f}" stroke="{LIGHT[index % len(LIGHT)]}" fill="none" '
+                f'<path class="l{index}" d="M{x + 5:.1f} {y:.1f} L{x + 14:.1f} '
+                f'{place:.1f}" stroke="{looks.light(index)}" fill="none" '
                 'stroke-opacity="0.55"/>')
         canvas.text(x + 17, place + 4, name, size=LABEL, colour=index)
 
@@ -117,7 +117,8 @@ def row_chart(spec, width=548):
     spec: title, subtitle, note, x_name, x_log, x_form, rows [{name, index, points
     [(value, low, high, tip, shape, values)]}], lines [(value, text)], key [(shape, text)], zero,
     bars (draw a bar from the foot of the axis to the first point), stack (equal single values stand
-    one above the other, so that each is seen).
+    one above the other, so that each is seen), told (the shape of the point whose value stands at
+    the end of each row; needed where rows have several points).
     """
     rows = spec["rows"]
     canvas = Canvas(width, 10)
@@ -125,7 +126,8 @@ def row_chart(spec, width=548):
     if spec.get("key"):
         x = 10
         for shape, text in spec["key"]:
-            canvas.marker(x, top, KEY, text, shape)
+            text += " (number)" if shape == spec.get("told") else ""
+            canvas.marker(x, top, looks.NEUTRAL, text, shape)
             canvas.text(x + 9, top + 4, text, size=11, tone="soft")
             x += 24 + text_width(text, 11)
         top += 18
@@ -163,8 +165,8 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
         return
     places = [scale.at(p[0]) for p in row["points"]]
     if spec.get("bars"):
-        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, LIGHT[index % len(LIGHT)], 0.35,
-                    f"f{index % len(LIGHT)}", row["points"][0][3], 2)
+        canvas.rect(left, y - 7, max(1.0, places[0] - left), 14, looks.light(index), 0.35,
+                    f"f{index}", row["points"][0][3], 2)
     else:
         canvas.path([(min(places), y), (max(places), y)], index, 2, 0.5, "")
     for point in row["points"]:
@@ -177,9 +179,10 @@ def _draw_row(canvas, row, y, left, scale, spec, form):
             canvas.marker(scale.at(value), y + max(-12, min(aside, 12)), index, point[3], "circle",
                           2.4 if before == 0 else 1.7)
         canvas.marker(x, y, index, point[3], point[4], hollow=bool(spec.get("stack")))
-    last = max(row["points"], key=lambda p: p[0])
-    end = scale.at(max(v for v in (last[0], last[2], *last[5]) if v is not None))
-    canvas.text(end + 9, y + 4, form(last[0]), size=11, tone="soft", halo=True)
+    told = [p for p in row["points"] if len(row["points"]) == 1 or p[4] == spec.get("told")]
+    if told:
+        end = max(scale.at(v) for p in row["points"] for v in (p[0], p[2], *p[5]) if v is not None)
+        canvas.text(end + 9, y + 4, form(told[0][0]), size=11, tone="soft", halo=True)
 
 
 def matrix_chart(spec, width=1110):

@@ -84,6 +84,33 @@ def clock_text(results):
         if step else ""
 
 
+def level_with(found, end):
+    """The names that are not surely apart from one of {name: samples} in the same rounds, itself
+    the first; None where too few rounds say."""
+    sure = {p: stats.sure_interval(stats.paired(found[p], found[end])) for p in found if p != end}
+    if None in sure.values():
+        return None
+    return [end] + [p for p, interval in sure.items() if interval.low <= 1 <= interval.high]
+
+
+def extremes(found, form=number):
+    """From the least to the most of {name: samples}, in words. Names stand only where intervals
+    decide who is the least and the most."""
+    least, most = (pick(found, key=lambda p: median(found[p])) for pick in (min, max))
+    words = [form(median(found[p])) for p in (least, most)]
+    if len(found) == 1:
+        return f"{words[0]} ({least})"
+    level = [level_with(found, p) for p in (least, most)]
+    if None in level:
+        return (f"{words[0]} to {words[1]} (medians; order undecided, fewer than {stats.LEAST} "
+                "undisturbed rounds)")
+    if set(level[0]) & set(level[1]):
+        return f"{words[0]} to {words[1]} (medians; order undecided)"
+    names = [listed(names) if len(names) < 4 else f"{len(names)} policies level"
+             for names in level]
+    return f"{words[0]} ({names[0]}) to {words[1]} ({names[1]})"
+
+
 def lead(found, base):
     """The leaders in {policy: samples}, in words: the best policy, and those not measurably slower
     in the same rounds."""

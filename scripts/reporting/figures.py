@@ -6,10 +6,9 @@ A figure function takes results and returns a Figure, or None where the data is 
 from common import stats, workloads
 from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
-from measuring import suite
 from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
-                       fill_figures, growth_figures, overview, peer_figures, profile_figures,
-                       server_figures, summary)
+                       fill_figures, front, growth_figures, looks, overview, peer_figures,
+                       profile_figures, server_figures, summary)
 
 
 def throughput_by_threads(results, workload, occupancy=None):
@@ -27,7 +26,7 @@ def throughput_by_threads(results, workload, occupancy=None):
         points = [parts.point(c.threads, results.samples("release", c, "items_per_second"),
                          f"{policy}, {parts.count_noun(c.threads, 'thread')}")
                   for c in cases if c.policy == policy]
-        series.append({"name": policy, "index": results.position(policy), "points": points})
+        series.append({"name": policy, "index": looks.of(policy), "points": points})
     place = max([x for x in xs if x <= cpus] or xs[:1])
     found = {c.policy: results.samples("release", c, "items_per_second")
              for c in cases if c.threads == place}
@@ -105,7 +104,7 @@ def throughput_by_occupancy(results):
             points.append(parts.point(case.occupancy, samples, f"{policy} at {case.occupancy:g}"))
             found.setdefault(policy, {})[case.occupancy] = samples
         if points:
-            series.append({"name": policy, "index": results.position(policy), "points": points})
+            series.append({"name": policy, "index": looks.of(policy), "points": points})
     title = _occupancy_title(results, found, threads)
     canvas = charts.line_chart({
         "stamp": results.stamp, "title": title,
@@ -185,7 +184,7 @@ def skips(results):
         "subtitle": "churn; a skip is a page or record that a call never tried "
         "although it gave up or went on to grow; columns: occupancy, by thread count",
         "note": parts.note(results, "counted", "churn", band=False), "groups": groups,
-        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        "rows": [(p, looks.of(p)) for p in policies]}, stamp=results.stamp,
         caption="A policy without pages (a baseline) skips none. Zero is green. The title covers "
                 "all measured cases; the matrix shows three thread counts and the three highest "
                 "occupancies.")
@@ -215,7 +214,7 @@ def pages_over_time(results):
         remark = "adds no page" if share is None else f"gives back {share * 100:.0f} %"
         if share is not None and share >= 0.5:
             gives.append(f"{policy} ({share * 100:.0f} %)")
-        panels.append({"name": policy, "index": results.position(policy), "remark": remark,
+        panels.append({"name": policy, "index": looks.of(policy), "remark": remark,
                        "lines": found[policy][1], "ideal": ideal[policy][1][0]})
     title = "No policy gives pages back when the tide goes out"
     if gives:
@@ -234,6 +233,13 @@ def pages_over_time(results):
                 "that comes back.")
 
 
+def _low_after_peak(line):
+    """The least value from the peak on, as a share of it."""
+    values = [value for _, value in line]
+    peak = max(values)
+    return min(values[values.index(peak):]) / peak if peak else 1.0
+
+
 def resident_over_time(results):
     """Resident bytes of all policies in a tide, the middle launch of each."""
     found = _tide_lines(results, "resident_bytes")
@@ -241,22 +247,22 @@ def resident_over_time(results):
              any(v for _, v in found[p][1][0])]
     if not order:
         return None
-    series, ends, peaks = [], {}, {}
+    series, falls, peaks = [], {}, {}
     for policy in order:
         lines = sorted(found[policy][1], key=lambda line: sum(v for _, v in line) / len(line))
         line = lines[len(lines) // 2]
-        series.append({"name": policy, "index": results.position(policy), "line": line})
+        series.append({"name": policy, "index": looks.of(policy), "line": line})
         peaks[policy] = max(v for _, v in line)
-        after = [v for t, v in line if t >= next(t for t, v in line if v == peaks[policy])]
-        ends[policy] = min(after)
-    falls = sorted(order, key=lambda p: ends[p] / peaks[p])
-    best = falls[0]
-    title = (f"Resident memory: {best} falls from {bytes_text(peaks[best])} to "
-             f"{bytes_text(ends[best])}" if ends[best] < 0.9 * peaks[best] else
-             "Resident memory: no policy gives memory back")
-    keeps = [p for p in order if ends[p] > 0.9 * peaks[p]]
-    if ends[best] < 0.9 * peaks[best] and keeps:
-        title += f"; {len(keeps)} of {len(order)} keep theirs"
+        falls[policy] = [_low_after_peak(line) for line in lines]
+    back = [p for p in order if max(falls[p]) < 0.9]
+    keeps = [p for p in order if min(falls[p]) > 0.9]
+    title = "Resident memory: no policy gives memory back" if len(keeps) == len(order) else \
+        "Resident memory: undecided which policy gives memory back"
+    if back:
+        most = 100 * max(max(falls[p]) for p in back)
+        title = (f"Resident memory falls to {most:.0f} % of its peak or less with "
+                 f"{parts.listed(back)}, in every launch")
+        title += f"; {len(keeps)} of {len(order)} keep theirs" if keeps else ""
     return parts.drawn("tide-resident", charts.time_chart, title, {
         "subtitle": "as the operating system says; of the launches the one with "
         "the median mean", "x_name": "seconds", "y_name": "resident bytes of the container",
@@ -287,17 +293,15 @@ def latency(results):
                     spread, single = (None, None), []
                 points.append((mid, *spread, tip, shape, single))
                 if metric == "ns_p999":
-                    tails[policy] = mid
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+                    tails[policy] = found
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
     if tails:
-        best, worst = min(tails, key=tails.get), max(tails, key=tails.get)
-        title += (f": p99.9 from {time_text(tails[best])} ({best}) to {time_text(tails[worst])} "
-                  f"({worst})")
+        title += f": p99.9 from {parts.extremes(tails, time_text)}"
     return parts.drawn("latency", charts.row_chart, title, {
         "subtitle": "sampled; logarithmic; the clock's own cost is included",
         "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
-        "key": [(shape, word) for _, shape, word in LATENCY],
+        "key": [(shape, word) for _, shape, word in LATENCY], "told": "triangle",
         "note": parts.note(results, "release", "churn")}, stamp=results.stamp,
         caption="Closed loop: an operation that waits delays the "
                 "next one's start, so the tail is a lower bound. "
@@ -318,17 +322,16 @@ def floor(results):
         if found:
             ns = stats.mapped(found, lambda v: 1e9 / v)
             points.append(parts.row_point(ns, f"{policy} ns"))
-            times[policy] = points[0][0]
+            times[policy] = ns
             ratios[policy] = stats.sure_interval(stats.paired(bare, found))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     if not times:
         return None
     base = median([1e9 / v for v in bare])
-    best = min(times, key=times.get)
     within = [p for p in times if ratios[p] and ratios[p].high <= 2]
     open_ones = [p for p in times if not ratios[p] or ratios[p].low <= 2 < ratios[p].high]
-    title = (f"One thread, pair: {best} takes {times[best]:.3g} ns, {times[best] / base:.2g} × "
-             f"the floor of {base:.3g} ns; {len(within)} of {len(times)} stay within 2 ×"
+    title = (f"One thread, pair: {parts.extremes(times, time_text)}; the floor is {base:.3g} ns, "
+             f"{len(within)} of {len(times)} stay within 2 ×"
              + (f", {len(open_ones)} undecided" if open_ones else ""))
     return parts.drawn("floor", charts.row_chart, title, {
         "subtitle": "the floor is a bare loop of one CAS and two release stores "
@@ -352,13 +355,12 @@ def scan(results):
             continue
         found = results.samples("release", case, "rows_per_second")
         point = parts.row_point(found, f"{case.policy} rows/s")
-        rates[case.policy] = point[0]
-        rows.append({"name": case.policy, "index": results.position(case.policy),
+        rates[case.policy] = found
+        rows.append({"name": case.policy, "index": looks.of(case.policy),
                      "points": [point]})
-    best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
-    title = (f"A walk reads {number(rates[worst])} ({worst}) to {number(rates[best])} ({best}) "
-             f"records a second while {parts.count_noun(threads - 1, 'thread')} "
-             f"churn{'s' if threads == 2 else ''}")
+    title = (f"Records that a walk reads per second while "
+             f"{parts.count_noun(threads - 1, 'thread')} churn{'s' if threads == 2 else ''}: "
+             f"{parts.extremes(rates)}")
     return parts.drawn("scan", charts.row_chart, title, {
         "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
@@ -379,8 +381,18 @@ def _by_threads(workload):
     return lambda results: throughput_by_threads(results, workload)
 
 
-# Of workloads that the suite's table does not name. Earlier results lack them.
-OTHERS = {f"threads-{row.workloads}": _by_threads(row.workloads) for row in suite.OTHERS}
+# Workloads with figures of their own; every other one gets a figure by threads.
+SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "ebb", "fill",
+         "refuse")
+
+
+def _others(names):
+    return {f"threads-{name}": _by_threads(name) for name in names
+            if name.split("_")[0] not in SHOWN}
+
+
+# Earlier results lack them.
+OTHERS = _others(workloads.summaries())
 FIGURES = {
     "floor": floor,
     "threads-pair": _by_threads("pair"),
@@ -416,6 +428,7 @@ FIGURES = {
     "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
     "allocator-mean": allocator_figures.mean,
+    "allocator-mean-peak": allocator_figures.mean_peak,
     "allocator-idle": allocator_figures.idle,
     "allocator-tails": allocator_figures.tails,
     "allocator-cpu": allocator_figures.cpu,
@@ -431,13 +444,17 @@ def make(results, names=None):
     """The figures that the data allows, and the names of those it does not. The picture of the
     whole, which the report's first screen says better, is made where it is asked for."""
     made, missing = [], []
-    for name in names or [name for name in FIGURES if name != "overview"]:
-        figure = FIGURES[name](results)
+    found = _others({case.workload: None for build, case in results.values
+                     if build == "release"})
+    known = {**FIGURES, **found}
+    for name in names or [name for name in known if name != "overview"]:
+        figure = known[name](results)
         if figure is None:
             # A grid simulates only what it was asked for, and other chapters may be absent.
             if names or (results.is_real() and name not in OTHERS and
                          not name.startswith(("sim-", "allocator-", "accounts-", "server-"))):
                 missing.append(name)
         else:
+            figure.canvas.source = front.source_text(results, name.startswith("sim-"))
             made.append(figure)
     return made, missing

@@ -5,7 +5,7 @@ pages are added, what a refusal costs by the number of pages.
 from common import stats
 from common.amounts import time_text
 from common.stats import median
-from reporting import charts, figure_parts as parts, summary
+from reporting import charts, figure_parts as parts, looks, summary
 from reporting.results import ANY
 
 TOUCHED = "touched"
@@ -49,7 +49,7 @@ def _cost_line(results, policy, cases):
     if late:
         points.append(parts.point(came, _costs(results, late), f"{policy}, not finished: "
                                   f"{size_text(came)} of {size_text(late.records)} records, ns"))
-    return {"name": policy, "index": results.position(policy), "points": sorted(points),
+    return {"name": policy, "index": looks.of(policy), "points": sorted(points),
             "open": {came}}
 
 
@@ -124,9 +124,10 @@ def _tail_rows(results, build, cases, columns):
                     0, found, f"{policy}, {parts.count_noun(threads, 'thread')}, {word}, ns")
                 if metric == "ns_max":  # its spread is the machine's
                     low, high, single = None, None, []
-                    longest[policy] = max(longest.get(policy, 0), mid)
+                    if mid >= median(longest.get(policy, found)):
+                        longest[policy] = found
                 points.append((mid, low, high, tip, shape, single))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
     return rows, longest
 
 
@@ -138,15 +139,14 @@ def _tail_figure(results, name, spec, cases, build="release"):
     rows, longest = _tail_rows(results, build, cases, columns)
     if not longest:
         return None
-    best, worst = min(longest, key=longest.get), max(longest, key=longest.get)
-    title = (f"{spec.pop('head')}: the longest call takes {time_text(longest[best])} ({best}) to "
-             f"{time_text(longest[worst])} ({worst})")
+    title = f"{spec.pop('head')}: the longest call takes {parts.extremes(longest, time_text)}"
     canvas = charts.row_chart({
         "stamp": results.stamp, "title": title, "x_name": "time of one allocate", "x_log": True,
         "x_form": time_text, "rows": rows,
         "key": [(shape, f"{word}, {parts.count_noun(threads, 'thread')}")
                 for threads, shapes in columns for shape, word in zip(shapes,
                                                                       ("p99.9", "longest"))],
+        "told": columns[-1][1][1],
         **spec})
     return parts.Figure(name, title, canvas, "" if results.stamp else parts.clock_text(results))
 
@@ -199,15 +199,15 @@ def refusal(results):
         mine = [c for c in cases if c.policy == policy]
         points = [parts.point(pages[c], _costs(results, c), f"{policy}, {pages[c]} pages, ns")
                   for c in mine]
-        series.append({"name": policy, "index": results.position(policy), "points": points})
+        series.append({"name": policy, "index": looks.of(policy), "points": points})
         ends = [next((c for c in mine if pages[c] == n), None) for n in (low, high)]
         if low != high and all(ends) and policy not in summary.baselines(results):
-            slow[policy] = median(_costs(results, ends[1])) / median(_costs(results, ends[0]))
+            slow[policy] = stats.paired(*(_costs(results, end) for end in reversed(ends)))
     title = f"A refusal where all records of {size_text(high)} pages are in use"
+    slow = {p: ratios for p, ratios in slow.items() if ratios}
     if slow:
-        best, worst = min(slow, key=slow.get), max(slow, key=slow.get)
-        title += (f" costs {summary.times(slow[best])} ({best}) to {summary.times(slow[worst])} × "
-                  f"({worst}) what it costs with {low}")
+        title += (f", × what it costs with {low}: "
+                  f"{parts.extremes(slow, lambda ratio: summary.times(ratio) + ' ×')}")
     return parts.drawn("refusal", charts.line_chart, title, {
         "subtitle": "one thread, pages of one record, no page may be added; both axes logarithmic",
         "note": parts.note(results, "release", "refuse", records=ANY), "x_name": "pages, all full",

@@ -37,12 +37,28 @@ def grade(found):
     return GOOD, "Fit to conclude from"
 
 
-def machine_text(found):
-    """The processor and how many of its CPUs, in a line."""
-    cpu = found.machine.get("cpu_model") or found.context.get("cpu_model") or "unknown CPU"
-    which = str(found.machine.get("cpu_id", "")).split(" ", 1)
+def _processor(machine, context):
+    cpu = machine.get("cpu_model") or context.get("cpu_model") or "unknown CPU"
+    which = str(machine.get("cpu_id", "")).split(" ", 1)
     which = f" ({which[1]})" if len(which) > 1 and which[1] else ""
     return f"{cpu}{which}"
+
+
+def machine_text(found):
+    """The processor, in a line."""
+    return _processor(found.machine, found.context)
+
+
+def source_text(found, simulated=False):
+    """Where a figure's numbers are from: machines and dates, in a line."""
+    lines = []
+    for machine in found.sources or [found.machine]:
+        cpus = len(machine.get("cpus_allowed", [])) or found.context.get("num_cpus")
+        when = str(machine.get("time") or found.context.get("date") or "date unknown")[:12]
+        when = when if when == "date unknown" else when[:10]
+        lines.append(f"simulated, {when}" if simulated else _processor(machine, found.context)
+                     + (f", {cpus} CPU{'s' * (cpus != 1)}" if cpus else "") + f", {when}")
+    return "; ".join(dict.fromkeys(lines))
 
 
 def _machine_facts(found):

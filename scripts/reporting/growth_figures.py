@@ -1,7 +1,8 @@
 """growth_figures.py - figures of needless pages, and of several simulated machines."""
 
 from common.amounts import number
-from reporting import charts, figure_parts as parts, summary
+from common.stats import median
+from reporting import charts, figure_parts as parts, looks, summary
 
 
 def _excess_lines(results, cases, key):
@@ -34,7 +35,7 @@ def excess_by_threads(results):
     lines = _excess_lines(results, cases, lambda c: c.policy)
     if fill is None or not lines:
         return None
-    series = [{"name": p, "index": results.position(p), "points": points}
+    series = [{"name": p, "index": looks.of(p), "points": points}
               for p, points in lines.items()]
     worst = {p: max(point[1] for point in points) for p, points in lines.items()}
     tight = [p for p in worst if not any(  # in no launch or seed, not only in the middle one
@@ -69,6 +70,14 @@ def growth_by_occupancy(results, policy="original"):
                          "each occupancy", series)
 
 
+def _seeds_text(results):
+    """How many seeds the cases of churn have on the simulated machines."""
+    counts = sorted({len(results.rounds[build, case]) for build, case in results.values
+                     if build == "simulated" and case.workload == "churn"})
+    return parts.count_noun(counts[-1], "seed") if len(counts) == 1 else \
+        f"{counts[0]} to {counts[-1]} seeds"
+
+
 def machines(results):
     """Throughput and excess pages of the policies on each simulated machine, all CPUs busy."""
     rows, groups = [], [{"name": "churn, million operations per second", "cells": {}},
@@ -80,7 +89,7 @@ def machines(results):
         threads = summary.busy_threads(view, fill)
         if threads is None:
             continue
-        rows.append((machine, 0))
+        rows.append((machine, None))
         for column, policy in enumerate(policies):
             case = {"workload": "churn", "policy": policy, "threads": threads, "occupancy": fill}
             for group, metric, scale in ((groups[0], "items_per_second", 1e6),
@@ -97,23 +106,25 @@ def machines(results):
     title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
-        "note": "median of the seeds", "groups": groups, "rows": rows})
+        "note": f"each value the median of {_seeds_text(results)}", "groups": groups, "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
 
 
 def _machines_lead(results):
     """Which policy is the fastest where, in words."""
-    wins = {}
+    wins, undecided = {}, 0
     for machine in results.machines():
         view = results.simulated(machine)
         fill = summary.fill_near(view, "counted", 0.95)
         case = {"workload": "churn", "threads": summary.busy_threads(view, fill),
                 "occupancy": fill}
-        rates = {p: view.mid("release", "items_per_second", policy=p, **case)
+        rates = {p: view.of("release", "items_per_second", policy=p, **case)
                  for p in view.policies("release", "churn")}
-        rates = {p: v for p, v in rates.items() if v}
-        if rates:
-            best = max(rates, key=rates.get)
+        rates = {p: samples for p, samples in rates.items() if samples}
+        best = max(rates, key=lambda p: median(rates[p]), default=None)
+        if best and parts.level_with(rates, best) == [best]:
             wins[best] = wins.get(best, 0) + 1
-    return ", ".join(f"{p} is fastest on {n}" for p, n in
-                     sorted(wins.items(), key=lambda item: -item[1]))
+        else:
+            undecided += 1
+    told = [f"{p} is fastest on {n}" for p, n in sorted(wins.items(), key=lambda item: -item[1])]
+    return ", ".join(told + [f"undecided on {undecided}"] * bool(undecided))

@@ -19,7 +19,7 @@ def shown_path(path):
 
 def command_of(found, *words):
     """scripts/... RESULT... and more words, as a line for a shell."""
-    return shlex.join([words[0], *map(shown_path, found.paths), *words[1:]])
+    return shlex.join([words[0], *map(shown_path, found.paths), *found.selection, *words[1:]])
 
 
 def bars_table(bars):

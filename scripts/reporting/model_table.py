@@ -9,7 +9,8 @@ from collections import namedtuple
 
 from common.stats import median, median_interval
 from reporting.figure_parts import Figure
-from reporting.svg import LIGHT, text_width, Canvas, Scale
+from reporting import looks
+from reporting.svg import text_width, Canvas, Scale
 
 BASE = "original"
 WITHIN = 2.0
@@ -182,7 +183,7 @@ def _panel(canvas, groups, box, scale_values, order, shapes):
         for c in group.cells:
             if not c.factor or c.policy == BASE:
                 continue
-            index = order.index(c.policy)
+            index = looks.of(c.policy)
             x, y = across.at(c.ratio_real), down.at(c.ratio_simulated)
             base = next(b.real for b in group.cells if b.policy == BASE)
             canvas.path([(across.at(base / c.high), y), (across.at(base / c.low), y)], index, 4,
@@ -198,12 +199,12 @@ def _panel(canvas, groups, box, scale_values, order, shapes):
 def _key(canvas, x, y, order, shapes):
     for name in order:
         if name != BASE:
-            canvas.marker(x, y, order.index(name), name, "circle", 4.5)
-            canvas.text(x + 11, y + 4, name, colour=order.index(name))
+            canvas.marker(x, y, looks.of(name), name, "circle", 4.5)
+            canvas.text(x + 11, y + 4, name, colour=looks.of(name))
             y += 19
     y += 10
     for (workload, occupancy), shape in shapes.items():
-        canvas.marker(x, y, 6, workload, shape, 4.5)
+        canvas.marker(x, y, looks.NEUTRAL, workload, shape, 4.5)
         canvas.text(x + 11, y + 4, workload + (f" {occupancy:g}" if occupancy is not None else ""),
                     tone="soft")
         y += 19
@@ -240,5 +241,4 @@ def figure(groups, regimes, order, note):
     _key(canvas, 1110 - key_width + 10, top + 8, order, shapes)
     canvas.height = int(top + size + 70)
     canvas.foot(note)
-    assert len(order) <= len(LIGHT)
     return Figure("model", title, canvas, "")

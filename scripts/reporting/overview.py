@@ -3,12 +3,11 @@ speed falls as a container fills, and which pages stay when the load goes.
 """
 
 from common import stats
-from reporting import charts, choice, figure_parts as parts, front, summary
+from reporting import charts, choice, figure_parts as parts, front, looks, summary
 from reporting.svg import Canvas
 
 WIDTH, HEIGHT, TOP = 860, 356, 62
 RATE = "items_per_second"
-IDEAL = 6  # the grey one
 
 
 def _occupancy(results, policies, threads):
@@ -16,7 +15,7 @@ def _occupancy(results, policies, threads):
     cases = [c for c in results.cases("release", workload="churn", threads=threads)
              if c.policy in policies and c.occupancy is not None and
              results.samples("release", c, RATE)]
-    series = [{"name": p, "index": results.position(p), "points": [
+    series = [{"name": p, "index": looks.of(p), "points": [
         parts.point(c.occupancy, results.samples("release", c, RATE), f"{p} at {c.occupancy:g}")
         for c in cases if c.policy == p]} for p in policies]
     series = [s for s in series if len(s["points"]) > 1]
@@ -38,13 +37,13 @@ def _tide(results, policies):
             continue
         middle = sorted(launches, key=lambda line: max(p["pages"] for p in line))
         line = middle[len(middle) // 2]
-        series.append({"name": case.policy, "index": results.position(case.policy),
+        series.append({"name": case.policy, "index": looks.of(case.policy),
                        "line": [(p["t_ms"] / 1000, p["pages"]) for p in line]})
         ideal = ideal or [(p["t_ms"] / 1000, p["ideal"]) for p in line]
     if not series:
         return None
-    series.sort(key=lambda s: s["index"])
-    series.append({"name": "needed", "index": IDEAL, "line": ideal})
+    series.sort(key=lambda s: results.position(s["name"]))
+    series.append({"name": "needed", "index": looks.NEUTRAL, "line": ideal})
     return charts.time_chart({
         "title": "Pages, as the load rises and falls", "subtitle": "pages that the container holds",
         "x_name": "seconds", "y_name": "", "series": series}, WIDTH // 2, HEIGHT - TOP - 16)
@@ -71,10 +70,9 @@ def overview(results):
              f"container {full.column.under}") if full.best in says else says
     canvas = Canvas(WIDTH, HEIGHT)
     canvas.text(4, 24, title, size=19, weight="600")
-    cpus = len(results.machine.get("cpus_allowed", [])) or "?"
-    canvas.text(4, 45, f"{front.machine_text(results)}, {cpus} CPUs, "
-                f"{results.machine.get('time', '')[:10]}; {front.grade(results)[1].lower()}",
-                size=12, tone="soft")
+    canvas.text(4, 45, f"medians of {parts.launches_text(results, 'release', 'churn')}; "
+                f"{front.grade(results)[1].lower()}", size=12, tone="soft")
+    canvas.head_end = (len(canvas.parts), TOP - 14.0)
     for k, half in enumerate(halves):
         canvas.parts.append(f'<g transform="translate({k * WIDTH // 2},{TOP})">')
         canvas.parts += half.parts + ["</g>"]

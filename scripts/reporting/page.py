@@ -10,8 +10,8 @@ import os
 import re
 
 from common import documents, judge
-from reporting import (against, change, chapters, choice, claims, front, markup, results, summary,
-                       svg, tables)
+from reporting import (against, change, chapters, choice, claims, front, looks, markup, results,
+                       summary, svg, tables)
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 
@@ -47,21 +47,22 @@ def part(name, *arguments):
     return getattr(_templates().get_template("parts.html").module, name)(*arguments)
 
 
-def picked(index):
+def picked(look):
     """The rules of one policy: grey unless its box is checked."""
-    name, off = f"#p{index}", f"#p{index}:not(:checked)~main .policies "
-    return (f"{off}.l{index}{{stroke:var(--faint)}}{off}.f{index}{{fill:var(--faint)}}"
-            f"{off}polygon.f{index}:not(.mark){{fill-opacity:.07}}"
-            f"{off}text.f{index}{{fill:var(--dim)}}"
-            f"{name}:checked~main .chips label[for=p{index}]{{color:var(--ink);"
-            f"border-color:{svg.LIGHT[index]};box-shadow:inset 5px 0 0 {svg.LIGHT[index]}}}"
-            f"{name}:focus-visible~main .chips label[for=p{index}]{{outline:2px solid "
+    name, off, colour = f"#p{look}", f"#p{look}:not(:checked)~main .policies ", looks.light(look)
+    return (f"{off}.l{look}{{stroke:var(--faint)}}{off}.f{look}{{fill:var(--faint)}}"
+            f"{off}polygon.f{look}:not(.mark){{fill-opacity:.07}}"
+            f"{off}text.f{look}{{fill:var(--dim)}}"
+            f"{name}:checked~main .chips label[for=p{look}]{{color:var(--ink);"
+            f"border-color:{colour};box-shadow:inset 5px 0 0 {colour}}}"
+            f"{name}:focus-visible~main .chips label[for=p{look}]{{outline:2px solid "
             "var(--accent)}")
 
 
 def render(found, made, missing, old=None):
     """The whole document; old: an earlier result that it is held against."""
-    style = "\n" + file_text("report.css").replace("FONT", svg.FONT) + svg.style()
+    style = "\n" + file_text("report.css").replace("FONT", svg.FONT) + svg.style(
+        set().union(*(figure.canvas.looks() for figure in made)))
     words = ["--against", markup.shown_path(old.paths[0])] if old else []
     return _templates().get_template("report.html").render(
         found=found, old=old, missing=missing, script="\n" + file_text("report.js"),

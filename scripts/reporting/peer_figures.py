@@ -5,7 +5,7 @@ latency while pages go back, and the memory of the whole process.
 from common import judge, stats
 from common.amounts import bytes_text, bytes_unit, time_text
 from common.stats import median
-from reporting import against, charts, figure_parts as parts, summary
+from reporting import against, charts, figure_parts as parts, looks, summary
 
 SURER, LESS, OPEN = "more", "less", "open"
 
@@ -25,6 +25,12 @@ def _range(values):
     return low if low == high else f"{low} to {high}"
 
 
+def _surely_above(several):
+    """The medians of those ratios whose whole interval lies above 1."""
+    return [median(ratios) for ratios in several
+            if (interval := stats.sure_interval(ratios)) and interval.low > 1]
+
+
 def _ratio_figure(results, name, head, spec, cells, policies, columns):
     """A matrix of ratios; cells {(policy, column): ratios}."""
     made = {(policies.index(p), columns.index(c)): _ratio_cell(r, f"{p}, {c}")
@@ -33,7 +39,7 @@ def _ratio_figure(results, name, head, spec, cells, policies, columns):
     title = head + (f" ({open_ones} of {len(made)} undecided)" if open_ones else "")
     return parts.drawn(name, charts.ratio_chart, title, {
         **spec, "columns": columns, "cells": made,
-        "rows": [(p, results.position(p)) for p in policies]}, stamp=results.stamp,
+        "rows": [(p, looks.of(p)) for p in policies]}, stamp=results.stamp,
         caption="Ratios are formed within a round. Blue: more, orange: less, both with their whole "
                 "interval; grey: undecided.")
 
@@ -56,9 +62,11 @@ def replay(results):
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     best = max(own, key=lambda p: min((median(cells[p, c]) for c in columns if (p, c) in cells)))
-    head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} runs at "
-            f"{_range([median(cells[best, c]) for c in columns if (best, c) in cells])} × {base} "
-            "in each of them")
+    mine = [cells[best, c] for c in columns if (best, c) in cells]
+    sure = _surely_above(mine)
+    head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} is faster "
+            f"than {base} in {len(sure) or 'none'} of {len(mine)}"
+            + (f", {_range(sure)} ×" if sure else ""))
     slow = [p for p in own if any(judge.verdict(cells[p, c], most=0.5) == judge.MET
                                   for c in columns if (p, c) in cells)]
     if slow:
@@ -85,8 +93,11 @@ def calls(results):
     columns = sorted({column for _, column in cells}, key=lambda c: (c.split(",")[0] != "pair", c))
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
-    values = [median(r) for (p, _), r in cells.items() if p in own]
-    head = f"A call of the public API takes {_range(values)} × the time of the same batch inlined"
+    sure = _surely_above(ratios for (p, _), ratios in cells.items() if p in own)
+    count = sum(1 for p, _ in cells if p in own)
+    head = (f"A call of the public API takes {_range(sure)} × the time of the same batch inlined "
+            f"in {len(sure)} of {count} cases") if sure else \
+        "In no case does a call of the public API surely take longer than the same batch inlined"
     return _ratio_figure(results, "calls", head, {
         "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
         "the other figures show; a peer is called the same way in both",
@@ -107,25 +118,33 @@ def fairness(results):
         samples = results.samples("release", case, "fairness")
         if samples:
             column = f"{case.workload}, {parts.count_noun(case.threads, 'thread')}"
+            interval = stats.sure_interval(samples)
             cells[(case.policy, column)] = (
-                f"{median(samples):.2f}", SURER if median(samples) >= FAIR else LESS,
+                f"{median(samples):.2f}", OPEN if interval is None or
+                interval.low < FAIR <= interval.high else SURER if interval.low >= FAIR else LESS,
                 f"{case.policy}, {column}: {median(samples):.2f} ({judge.spread_text(samples)})")
-            found[(case.policy, column)] = median(samples)
+            found[(case.policy, column)] = interval and interval.low
     if not found:
         return None
     columns = list(dict.fromkeys(column for _, column in found))
     policies = [p for p in results.policies() if any(p == q for q, _ in found)]
-    worst = min(found, key=found.get)
-    title = (f"Fairness: the slowest thread does at least {found[worst]:.2g} of what the fastest "
-             f"does ({worst[0]}, {worst[1]} is the least)")
+    sure = {key: low for key, low in found.items() if low is not None}
+    title = "Fairness: undecided, fewer than six undisturbed rounds"
+    if sure:
+        worst = min(sure, key=sure.get)
+        title = (f"Fairness: the slowest thread does at least {sure[worst]:.2g} of what the "
+                 f"fastest does (lowest bound: {worst[0]}, {worst[1]})")
+        title += f"; {len(found) - len(sure)} of {len(found)} undecided" \
+            if len(sure) < len(found) else ""
     return parts.drawn("fairness", charts.ratio_chart, title, {
         "columns": columns,
         "subtitle": "operations of the slowest thread / of the fastest one; 1 is fair; with more "
         "threads than CPUs it is the time slices that differ",
         "cells": {(policies.index(p), columns.index(c)): cell for (p, c), cell in cells.items()},
-        "rows": [(p, results.position(p)) for p in policies],
+        "rows": [(p, looks.of(p)) for p in policies],
         "note": parts.note(results, "release", "churn", band=False)}, stamp=results.stamp,
-        caption=f"Blue: {FAIR} or more; orange: less.")
+        caption=f"Blue: {FAIR} or more, orange: less, both with their whole interval; grey: "
+                "undecided.")
 
 
 def ebb(results):
@@ -141,7 +160,7 @@ def ebb(results):
                                    ("reclaiming", "square", "while pages go back")):
             found = results.of(build, "ns_p999", workload="ebb", policy=policy)
             points.append(parts.row_point(found, f"{policy} {word}, ns", shape))
-        rows.append({"name": policy, "index": results.position(policy), "points": points})
+        rows.append({"name": policy, "index": looks.of(policy), "points": points})
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
@@ -153,6 +172,7 @@ def ebb(results):
         "is included, but not in the ratios", "x_name": "p99.9 of one allocate", "x_log": True,
         "x_form": time_text, "rows": rows,
         "key": [("circle", "no pages go back"), ("square", "pages go back")],
+        "told": "square",
         "note": parts.note(results, "still", "ebb")}, stamp=results.stamp,
         caption=parts.clock_text(results))
 
@@ -171,22 +191,21 @@ def memory(results):
         if not found:
             continue
         _, mid, low, high, _, single = parts.point(0, found, case.policy)
-        peaks[case.policy] = mid
+        peaks[case.policy] = found
         tip = f"{case.policy}: {bytes_text(mid)} ({len(found)} launches)"
-        rows.append({"name": case.policy, "index": results.position(case.policy),
+        rows.append({"name": case.policy, "index": looks.of(case.policy),
                      "points": [(mid, low, high, tip, "circle", single)]})
     if not peaks:
         return None
-    best, worst = min(peaks, key=peaks.get), max(peaks, key=peaks.get)
     case = next(c for c in cases if c.policy)
     filled = f" at {case.occupancy:g} full" if case.occupancy is not None else ""
     title = (f"Resident memory of the process, {case.workload}{filled}: from "
-             f"{bytes_text(peaks[best])} ({best}) to {bytes_text(peaks[worst])} ({worst})")
+             f"{parts.extremes(peaks, bytes_text)}")
     return parts.drawn("memory", charts.row_chart, title, {
         "subtitle": "highest resident set of a process that does only this, less that of one "
         "that holds no record" if bare else "highest resident set of a process that does only "
         "this", "x_name": "resident bytes at most", "x_form": bytes_text, "rows": rows,
-        "zero": True, "bars": True, "x_unit": bytes_unit(peaks.values()),
+        "zero": True, "bars": True, "x_unit": bytes_unit(map(median, peaks.values())),
         "note": parts.note(results, "memory", case.workload)}, stamp=results.stamp,
         caption="What the operating system holds for the whole process: pages, caches and the "
                 "allocator's own tables. The containers take their preallocated pages at the "

@@ -6,10 +6,9 @@ number of samples, beside the theory. See profile_results.py.
 from common import amounts
 from common.stats import median
 from measuring.profile_cases import NONE, ORDINARY, SWEEP
-from reporting import charts, figure_parts as parts
+from reporting import charts, figure_parts as parts, looks
 from reporting.profile_results import ALLOWED_PERCENT, interval_text
 
-LIMIT = 7
 LEAST = 0.1  # percent: less is not drawn
 
 
@@ -35,7 +34,7 @@ def cost(results):
         series.append({"name": says, "index": position, "points": points})
         told.append(median(suite.more(case, ORDINARY, NONE)))
     most = ALLOWED_PERCENT["loop"]
-    series.append({"name": f"{most:g} % allowed at 512 KiB", "index": LIMIT,
+    series.append({"name": f"{most:g} % allowed at 512 KiB", "index": looks.NEUTRAL,
                    "points": [(size, most, None, None, f"{most:g} %", []) for size in sizes]})
     counts = [len(suite.more(case, ORDINARY, NONE)) for case in cases]
     title = (f"A program that only allocates, a sample each 512 KiB: {min(told):+.1f} to "

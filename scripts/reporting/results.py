@@ -12,7 +12,7 @@ import os
 import re
 from collections import namedtuple
 
-from common import stats
+from common import commandline, stats
 from common.documents import is_number, is_there, read_json, BadInput
 from common.stats import median
 from measuring import grid
@@ -54,6 +54,12 @@ def parse_name(name):
     return Case(parts[0], fields.get("policy"), occupancy, fields.get("placement"), threads,
                 fields.get("machine"), fields.get("api"), each, records, fields.get("memory"),
                 page_records)
+
+
+def is_of(workload, wanted):
+    """Is a workload one of the wanted ones? replay stands for each trace's."""
+    return any(workload == name or name == "replay" and workload.startswith("replay_")
+               for name in wanted)
 
 
 def results_of_process(launch):
@@ -100,6 +106,7 @@ class Results:
         self.errors = []       # (file, benchmark, message)
         self.series = {}       # Case -> [points of each launch]
         self.machine = {}
+        self.sources = []      # the machine of each folder
         self.plan = {}
         self.context = {}
         self.policy_order = []
@@ -111,6 +118,7 @@ class Results:
         self.allocators = self.accounts = self.profile = None  # of the first folder that has one
         self.server = None
         self.seeds = False     # launches are seeds of a simulated machine
+        self.selection = []    # the options that chose policies and workloads
 
     def add(self, path):
         """Read a result folder or a file."""
@@ -162,6 +170,8 @@ class Results:
         machine = os.path.join(path, "machine.json")
         if os.path.exists(machine):
             self.machine = read_json(machine)
+            if self.machine not in self.sources:
+                self.sources.append(self.machine)
 
     def _know(self, policy):
         if policy and policy not in self.policy_order:
@@ -227,6 +237,30 @@ class Results:
         self.searches += searches
         self.missing += document["context"].get("missing", 0)
 
+    def select(self, policies=None, workloads=None):
+        """Keep only these policies and workloads; BadInput if one of them is not there."""
+        server = self.server.policies if self.server else []
+        there = [case.workload for _, case in self.values]
+        there += ["replay"] * any(is_of(name, ["replay"]) for name in there)
+        commandline.must_know("--policies", policies,
+                              list(dict.fromkeys(self.policy_order + server)))
+        commandline.must_know("--workloads", workloads, sorted(set(there)))
+        for option, names in (("--policies", policies), ("--workloads", workloads)):
+            self.selection += [option, ",".join(names)] if names else []
+
+        def kept(case):
+            return (not policies or case.policy in (None, *policies)) and (
+                not workloads or is_of(case.workload, workloads))
+        for part in (self.values, self.rounds):
+            for key in [key for key in part if not kept(key[1])]:
+                del part[key]
+        self.series = {case: lines for case, lines in self.series.items() if kept(case)}
+        if policies:
+            self.policy_order = [p for p in self.policy_order if p in policies]
+            if self.server:
+                self.server.select(policies)
+        return self
+
     def machines(self):
         """The simulated machines, the one with the most cases first."""
         tally = {}
@@ -248,7 +282,7 @@ class Results:
         view.policy_order, view.traits = self.policy_order, self.traits
         view.plan = {"summaries": self.plan.get("summaries", {})}
         view.stamp = f"simulated: {machine}, virtual time"
-        view.seeds = True
+        view.seeds, view.selection = True, self.selection
         for (build, case), metrics in self.values.items():
             if build == "simulated" and case.machine == machine:
                 if any(metrics.get("oversubscribed", [])) and \

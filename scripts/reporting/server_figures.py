@@ -6,20 +6,9 @@ A title states only what intervals decide; otherwise it says that nothing is dec
 
 from common import judge, stats
 from common.stats import median
-from reporting import charts, figure_parts as parts, server_suite as server
+from reporting import charts, figure_parts as parts, looks, server_suite as server
 from reporting.server_results import shown
 from reporting.server_suite import MIB, OFF, WITHIN
-
-# The policies' colours in the other chapters, and of the server's own code.
-COLOURS = {"original": 0, "local_scan": 1, "random_start": 2, "reclaiming": 3, "exact": 4,
-           "magazine": 5, server.UNPATCHED: 6, server.STOCK: 7, OFF: 8}
-OTHER = 9
-CONNECTIONS = 6  # the line of the load
-
-
-def colour(policy):
-    """The same for a policy in all figures, whatever else was measured."""
-    return COLOURS.get(policy, OTHER)
 
 
 def mebibytes(value):
@@ -28,15 +17,11 @@ def mebibytes(value):
 
 
 def _foot(results, counts, band=True):
-    """Machine, date, launches and server version."""
-    machine, suite = results.machine, results.server
-    cpus = len(machine.get("cpus_allowed", []))
+    """Launches and server version."""
     low, high = min(counts), max(counts)
     launches = parts.count_noun(high, "launch") if low == high else f"{low} to {high} launches"
-    return (f"{machine.get('cpu_model', 'unknown CPU')}"
-            + (f", {parts.count_noun(cpus, 'CPU')}" if cpus else "")
-            + f"; {machine.get('time', 'date unknown')[:10]}; MariaDB {suite.version}; each point "
-            f"the median of {launches}" + (parts.band_text(low, high, "launch") if band else ""))
+    return (f"MariaDB {results.server.version}; each point the median of {launches}"
+            + (parts.band_text(low, high, "launch") if band else ""))
 
 
 def storm(results):
@@ -56,7 +41,7 @@ def storm(results):
             if samples:
                 counts.append(len(samples))
                 points.append(parts.point(name, samples, f"{policy}, {name}", "{:.1f} MiB"))
-        series.append({"name": policy, "index": colour(policy), "points": points})
+        series.append({"name": policy, "index": looks.of(policy), "points": points})
     return parts.drawn("server-storm", charts.line_chart, _storm_title(suite), {
         "subtitle": "all connect at once and leave when all have run statements; seconds after "
         "the last one has left", "x_name": "moment of the storm", "xs": list(places.values()),
@@ -99,7 +84,7 @@ def connections(results):
                 points.append(parts.point(size, samples, f"{policy}, {size:,} connections",
                                           "{:.1f} MiB"))
         if points:
-            series.append({"name": policy, "index": colour(policy), "points": points})
+            series.append({"name": policy, "index": looks.of(policy), "points": points})
     if not series:
         return None
     most, base = suite.sizes[-1], suite.base()
@@ -151,9 +136,9 @@ def day(results):
     if not policies:
         return None
     base = next((p for p in (server.UNPATCHED, server.STOCK) if p in policies), policies[0])
-    load = {"name": "load", "index": CONNECTIONS, "dash": "",
+    load = {"name": "load", "index": looks.NEUTRAL, "dash": "",
             "line": _day_lines(suite.days(base), "connections")}
-    memory = [{"name": p, "index": colour(p),
+    memory = [{"name": p, "index": looks.of(p),
                "line": [(hour, value / MIB)
                         for hour, value in _day_lines(suite.days(p), "ps_bytes")]}
               for p in policies]
@@ -185,11 +170,11 @@ def needless(results):
     policies = [p for p in suite.policies if any(policy == p for _, policy in found)]
     if not policies:
         return None
-    rows = [{"name": f"{container}: {policy}", "index": colour(policy),
+    rows = [{"name": f"{container}: {policy}", "index": looks.of(policy),
              "points": [_dots(found[container, policy], f"{container}, {policy}")]}
             for container in guilty for policy in policies if (container, policy) in found]
     if not rows:  # nothing to tell apart: one row for each policy
-        rows = [{"name": policy, "index": colour(policy), "points": [_dots(
+        rows = [{"name": policy, "index": looks.of(policy), "points": [_dots(
             server.storm_counts(suite, policy, "growths_needless"), policy)]}
             for policy in policies]
     totals = {p: server.storm_counts(suite, p, "growths_needless") for p in policies}
@@ -248,7 +233,7 @@ def _cost(results, workload):
                 name = f"{parts.count_noun(case[1], 'thread')}: {name}"
             counts.append(len(samples))
             ratios[policy, case] = samples
-            rows.append({"name": name, "index": colour(policy), "points": [
+            rows.append({"name": name, "index": looks.of(policy), "points": [
                 parts.row_point(samples, name, form="{:.3f} ×")]})
     if not rows:
         return None

@@ -85,6 +85,10 @@ class Suite:
                 raise documents.BadInput(f"{path}: {fault}; measure again ({cls.COMMAND})")
         return cls(document)
 
+    def select(self, policies):
+        """Keep these policies, and the server without a policy, which others are compared with."""
+        self.policies = [p for p in self.policies if p in (*policies, UNPATCHED, STOCK)]
+
     @staticmethod
     def last_of(storms):
         """The last of AFTER at which memory was looked at; a quick run stops early."""

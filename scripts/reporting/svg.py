@@ -5,37 +5,23 @@ for dark screens. Every mark has a native tooltip. Series differ by colour, dash
 """
 
 import math
+import re
 from html import escape
 
-# Okabe and Ito's colours, Paul Tol's and some more, in the order of --list_policies: those of the
-# policies that a report shows in colour are the strongest and far apart. Every one of the first
-# 16 series has a colour and a dash that no other has.
-LIGHT = ("#d55e00", "#56b4e9", "#e69f00", "#009e73", "#0072b2", "#a8327e", "#7a7a7a",
-         "#1b1f24", "#999933", "#5f9ea0", "#117733", "#a0522d", "#332288", "#882255", "#cc79a7",
-         "#b8860b")
-DARK = ("#ff8a3d", "#8fd0f7", "#f2b84b", "#37c79b", "#5aa9e6", "#e879c8", "#a8a8a8",
-        "#f0f0f0", "#c9c95a", "#86c5c8", "#5cc46e", "#d9a07a", "#9d8cff", "#d0709c", "#e3a6c6",
-        "#e0c060")
-MORE, LESS, OPEN, NOTHING = LIGHT[4], LIGHT[0], LIGHT[6], LIGHT[3]  # what a cell says
-STAMP = 4  # the series whose colour a stamp has
-DASH = ("", "7 3", "2 3", "10 3 2 3", "4 2", "12 4", "1 2", "14 2 1 2", "6 2 2 2", "3 3",
-        "16 3 4 3", "5 1", "9 2 1 2 1 2", "1 4", "8 6", "3 1 1 1")
+from reporting import looks
+
+MORE, LESS, OPEN, NOTHING = "#0072b2", "#d55e00", "#7a7a7a", "#009e73"  # what a cell says
 INK, SOFT, GRID, PAPER = "#1b1f24", "#5c6570", "#dfe3e8", "#ffffff"
 FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Helvetica, Arial, sans-serif"
 
 
-def dash_of(series):
-    """The dash of a series; beyond the colours the dashes shift, so that no pair comes again."""
-    return DASH[(series + series // len(LIGHT)) % len(DASH)]
-
-
-def style():
-    """The style sheet of dark screens, once for each document."""
+def style(shown):
+    """The style sheet of dark screens for the looks that are shown, once for each document."""
     rules = [".ink{fill:#eceff2}", ".soft{fill:#a7b0ba}", ".gridline{stroke:#353b43}",
              ".axisline{stroke:#8a939d}", ".paper{fill:#15181c}", ".shade{fill:#ffffff}",
              ".rim,.halo{stroke:#15181c}"]
-    for index, colour in enumerate(DARK):
-        rules.append(f".l{index}{{stroke:{colour}}}.f{index}{{fill:{colour}}}")
+    for look in sorted(shown):
+        rules.append(f".l{look}{{stroke:{looks.dark(look)}}}.f{look}{{fill:{looks.dark(look)}}}")
     return "@media screen and (prefers-color-scheme: dark){" + "".join(rules) + "}"
 
 
@@ -136,12 +122,14 @@ class Canvas:
         self.width, self.height = width, height
         self.parts = []
         self.marked = ""
+        self.source = ""     # machine and date: the last line of a file
+        self.head_end = (0, 0.0)  # how many parts are the head, and where it ends
 
     def text(self, x, y, content, size=12, anchor="start", tone="ink", weight="normal",
              colour=None, halo=False):
-        """One line of text; colour is the index of a series; a halo sets it off from lines."""
-        fill = LIGHT[colour % len(LIGHT)] if colour is not None else INK
-        name = f"f{colour % len(LIGHT)}" if colour is not None else tone
+        """One line of text; colour is the look of a series; a halo sets it off from lines."""
+        fill = looks.light(colour) if colour is not None else INK
+        name = f"f{colour}" if colour is not None else tone
         if colour is None and tone == "soft":
             fill = SOFT
         bold = f' font-weight="{weight}"' if weight != "normal" else ""
@@ -166,33 +154,30 @@ class Canvas:
                           f'height="{height:.1f}" fill="{fill}" fill-opacity="{opacity:.3g}"'
                           f'{rounded}>{title}</rect>')
 
-    def path(self, points, series, width=2.0, opacity=1.0, dash=None):
-        """A line through points in the colour and dash of a series."""
+    def path(self, points, look, width=2.0, opacity=1.0, dash=None):
+        """A line through points in the colour and dash of a look."""
         if not points:
             return
         steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        pattern = dash_of(series) if dash is None else dash
+        pattern = looks.dash(look) if dash is None else dash
         dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-        index = series % len(LIGHT)
-        self.parts.append(f'<polyline class="l{index} mark" points="{steps}" fill="none" '
-                          f'stroke="{LIGHT[index]}" stroke-width="{width}" '
+        self.parts.append(f'<polyline class="l{look} mark" points="{steps}" fill="none" '
+                          f'stroke="{looks.light(look)}" stroke-width="{width}" '
                           f'stroke-opacity="{opacity:.3g}" stroke-linejoin="round"{dashed}/>')
 
-    def band(self, upper, lower, series):
+    def band(self, upper, lower, look):
         """The interval around a line."""
-        index = series % len(LIGHT)
         steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower[::-1])
-        self.parts.append(f'<polygon class="f{index}" points="{steps}" fill="{LIGHT[index]}" '
+        self.parts.append(f'<polygon class="f{look}" points="{steps}" fill="{looks.light(look)}" '
                           'fill-opacity="0.16"/>')
 
-    def marker(self, x, y, series, tip, shape=None, size=4.0, hollow=False):
-        """A point with a tooltip; its shape follows the series unless given."""
-        index = series % len(LIGHT)
-        shape = ("circle", "square", "triangle", "diamond")[series % 4] if shape is None else shape
-        frame = (f'class="f{index} rim mark" fill="{LIGHT[index]}" stroke="{PAPER}" '
+    def marker(self, x, y, look, tip, shape=None, size=4.0, hollow=False):
+        """A point with a tooltip; its shape is the look's unless given."""
+        shape, colour = shape or looks.shape(look), looks.light(look)
+        frame = (f'class="f{look} rim mark" fill="{colour}" stroke="{PAPER}" '
                  'stroke-width="1"')
         if hollow:
-            frame = (f'class="l{index} paper mark" fill="{PAPER}" stroke="{LIGHT[index]}" '
+            frame = (f'class="l{look} paper mark" fill="{PAPER}" stroke="{colour}" '
                      'stroke-width="1.6"')
         title = f"<title>{escape(tip)}</title>"
         if shape == "circle":
@@ -212,7 +197,7 @@ class Canvas:
         stands above the title and across the figure: what is not of a real machine says so."""
         y = 22
         if stamp:
-            self.text(4, y - 4, stamp.upper(), size=10.5, weight="600", colour=STAMP)
+            self.text(4, y - 4, stamp.upper(), size=10.5, weight="600")
             self.marked = stamp.split(":")[0].upper()
             y += 16
         for row in wrap(title, 15.5, (self.width - 16) / 1.1):
@@ -221,6 +206,7 @@ class Canvas:
         for row in wrap(subtitle, 12, self.width - 16) if subtitle else []:
             self.text(4, y, row, size=12, tone="soft")
             y += 16
+        self.head_end = (len(self.parts), y - 14.0)
         return y
 
     def foot(self, note):
@@ -230,6 +216,11 @@ class Canvas:
             self.text(4, self.height - 6 - 13 * (len(rows) - 1 - k), row, size=10.5, tone="soft")
         return 13 * len(rows) + 8
 
+    def looks(self):
+        """The looks that its marks and names have."""
+        return {int(look) for part in self.parts
+                for look in re.findall(r'class="[lf](\d+)[ "]', part)}
+
     def _watermark(self):
         size = min(self.height * 0.3, self.width / 9)
         return (f'<text class="ink" x="{self.width / 2:.0f}" y="{self.height / 2:.0f}" '
@@ -237,13 +228,30 @@ class Canvas:
                 f'fill-opacity="0.05" dominant-baseline="middle" transform="rotate(-14 '
                 f'{self.width / 2:.0f} {self.height / 2:.0f})">{escape(self.marked)}</text>')
 
-    def document(self, title, standalone):
-        """The finished SVG; standalone ones carry their own style and paper."""
-        inner = "\n".join(([self._watermark()] if self.marked else []) + self.parts)
+    def _source_lines(self):
+        """The lines of the source as elements, below the figure, and their height."""
+        rows = wrap(self.source, 10.5, self.width - 16) if self.source else []
+        lines = [f'<text class="soft" x="4.0" y="{self.height + 7 + 13 * k:.1f}" font-size="10.5" '
+                 f'fill="{SOFT}">{escape(row)}</text>' for k, row in enumerate(rows)]
+        return lines, 13 * len(rows)
+
+    def document(self, title, standalone, paper=False):
+        """The finished SVG. Standalone ones carry their own style, paper and source; those for a
+        paper neither title nor style."""
+        parts, top, height = self.parts, 0.0, self.height
+        if paper:
+            parts, top = self.parts[self.head_end[0]:], max(0.0, self.head_end[1])
+            standalone = True
+        inner = "\n".join(([self._watermark()] if self.marked and not paper else []) + parts)
         if standalone:
-            inner = (f"<style>{style()}</style>\n<rect class=\"paper\" width=\"100%\" "
-                     f'height="100%" fill="{PAPER}"/>\n{inner}')
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} '
-                f'{self.height}" width="{self.width}" height="{self.height}" role="img" '
+            lines, more = self._source_lines()
+            height += more
+            inner = "\n".join([inner, *lines])
+            sheet = "" if paper else f"<style>{style(self.looks())}</style>\n"
+            inner = (f'{sheet}<rect class="paper" y="{top:g}" width="100%" height="100%" '
+                     f'fill="{PAPER}"/>\n{inner}')
+        height -= top
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:g} {self.width} '
+                f'{height:g}" width="{self.width}" height="{height:g}" role="img" '
                 f'aria-label="{escape(title, quote=True)}" font-family="{escape(FONT)}">\n'
                 f"{inner}\n</svg>\n")

@@ -32,6 +32,10 @@ pfs_malloc(1, 2);
 int main() {{ return 0 }}
 ```
 
+```python
+lines = [
+```
+
 ```cmake
 project(example)
 ```
@@ -87,9 +91,10 @@ class Examples(fixture.Case):
         said = "\n".join(self.faults(EXAMPLES.format(good="`scripts/compare.py`")).faults)
         for expected in ("scripts/nothing.py: there is no such file", "does not know --buildz",
                          "no preset nopreset", "does not know --bilds", "nothing",
-                         "too many arguments", "the cpp block", "'cmake', which nothing checks"):
+                         "too many arguments", "the cpp block", "the python block",
+                         "'cmake', which nothing checks"):
             self.assertIn(expected, said)
-        self.assertEqual(len(said.splitlines()), 8)
+        self.assertEqual(len(said.splitlines()), 9)
 
 
 class Links(fixture.Case):

@@ -81,7 +81,8 @@ class Growth(fixture.Case):
         title = figures.FIGURES["growth-calls"](self.found).title
         self.assertRegex(title, r"grows to 128 Ki records: the longest call takes .* \(magazine\)")
         title = figures.FIGURES["refusal"](self.found).title
-        self.assertRegex(title, r"of 4 Ki pages .* \(\w+\) to \d+ × \(\w+\)")
+        self.assertRegex(title, r"of 4 Ki pages .* "
+                         r"× \((magazine|exact)[\w ]*\) to \d+ × \([\w ,]+\)")
 
     def test_bars_are_judged_and_can_fail(self):
         before = growth_bars(self.found)

@@ -10,8 +10,8 @@ from pathlib import Path
 import fixture
 import invented_server
 from common import documents, judge
-from reporting import (page, quotes, results, server_figures, server_quotes, server_results,
-                       server_suite, svg)
+from reporting import (figures, looks, page, quotes, results, server_figures, server_quotes,
+                       server_results, server_suite)
 
 MIB = 1 << 20
 
@@ -249,13 +249,13 @@ class Figures(unittest.TestCase):
     def test_colours_follow_the_name(self):
         drawn = server_figures.storm(found_of(policies=("magazine", "stock", "exact")))
         text = drawn.canvas.document(drawn.title, True)
-        for policy, index in (("exact", 4), ("magazine", 5), ("stock", 7)):
-            self.assertIn(f'fill="{svg.LIGHT[index]}">{policy}</text>', text)
+        for policy in ("exact", "magazine", "stock"):
+            self.assertIn(f'fill="{looks.light(looks.of(policy))}">{policy}</text>', text)
 
     def test_each_names_machine_date_launches_and_version(self):
         found = found_of()
-        for name, make in server_figures.FIGURES.items():
-            figure = make(found)
+        for figure in figures.make(found, list(server_figures.FIGURES))[0]:
+            name = figure.name
             text = figure.canvas.document(figure.title, True).replace("</text>", " ")
             for words in ("Model 7", "2 CPUs", "2026-11-24", "10.11.18-MariaDB", "8"):
                 self.assertIn(words, text, name)
