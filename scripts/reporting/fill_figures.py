@@ -59,8 +59,7 @@ def _dearer(results, low, high):
                             for case in (low, high)))
     if not ratios:
         return None
-    return f"{summary.times(median(ratios))} ×" + ("" if stats.sure_interval(ratios) else
-                                                  " (undecided)")
+    return f"{summary.times(median(ratios))} ×" if stats.sure_interval(ratios) else None
 
 
 def _cost_title(results, cases):
@@ -202,7 +201,9 @@ def refusal(results):
         series.append({"name": policy, "index": results.position(policy), "points": points})
         ends = [next((c for c in mine if pages[c] == n), None) for n in (low, high)]
         if low != high and all(ends) and policy not in summary.baselines(results):
-            slow[policy] = median(_costs(results, ends[1])) / median(_costs(results, ends[0]))
+            ratios = stats.paired(*(_costs(results, end) for end in reversed(ends)))
+            if stats.sure_interval(ratios):
+                slow[policy] = median(ratios)
     title = f"A refusal where all records of {size_text(high)} pages are in use"
     if slow:
         best, worst = min(slow, key=slow.get), max(slow, key=slow.get)

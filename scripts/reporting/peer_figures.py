@@ -56,9 +56,12 @@ def replay(results):
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     best = max(own, key=lambda p: min((median(cells[p, c]) for c in columns if (p, c) in cells)))
-    head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} runs at "
-            f"{_range([median(cells[best, c]) for c in columns if (best, c) in cells])} × {base} "
-            "in each of them")
+    mine = [cells[best, c] for c in columns if (best, c) in cells]
+    ahead = [r for r in mine if (i := stats.sure_interval(r)) and i.low > 1]
+    head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} is faster "
+            f"than {base} in {len(ahead)} of {len(mine)}")
+    if ahead:
+        head += f", by a factor of {_range([median(r) for r in ahead])}"
     slow = [p for p in own if any(judge.verdict(cells[p, c], most=0.5) == judge.MET
                                   for c in columns if (p, c) in cells)]
     if slow:
@@ -85,8 +88,9 @@ def calls(results):
     columns = sorted({column for _, column in cells}, key=lambda c: (c.split(",")[0] != "pair", c))
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
-    values = [median(r) for (p, _), r in cells.items() if p in own]
-    head = f"A call of the public API takes {_range(values)} × the time of the same batch inlined"
+    values = [median(r) for (p, _), r in cells.items() if p in own and stats.sure_interval(r)]
+    head = "A call of the public API takes " + (f"{_range(values)} × the" if values else
+                                                "an undecided") + " time of the same batch inlined"
     return _ratio_figure(results, "calls", head, {
         "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
         "the other figures show; a peer is called the same way in both",
@@ -145,8 +149,8 @@ def ebb(results):
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
-        word = "" if stats.sure_interval(found) else " (undecided)"
-        told.append(f"{policy} {median(found):.2g} ×{word}" if found else policy)
+        told.append(f"{policy} {median(found):.2g} ×" if stats.sure_interval(found) else
+                    f"{policy} undecided")
     title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
     return parts.drawn("ebb", charts.row_chart, title, {
         "subtitle": "the load falls again and again, 2 threads; logarithmic; the clock's own cost "
