@@ -47,3 +47,8 @@ def short(value):
             scaled = value / limit
             return f"{scaled:.0f}{suffix}" if scaled >= 9.95 else f"{scaled:.1f}{suffix}"
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
+def count_noun(amount, noun):
+    """1 launch, 2 launches."""
+    return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")

@@ -32,7 +32,7 @@ def _note(suite):
 def _cell(ratios, text):
     """Blue: near the best in every round, orange: in none, of three at least; grey: undecided."""
     near = [ratio <= NEAR for ratio in ratios]
-    tone = "more" if all(near) else "open" if any(near) or len(near) < 3 else "less"
+    tone = "open" if len(near) < 3 or any(near) != all(near) else "more" if all(near) else "less"
     return (f"{median(ratios):.2f}", tone,
             f"{text}: {median(ratios):.3f} × ({min(ratios):.3f} to {max(ratios):.3f} in "
             f"{parts.count_noun(len(ratios), 'round')})")
@@ -40,24 +40,17 @@ def _cell(ratios, text):
 
 def _matrix(suite, metric, name, what):
     cases = [case for case in suite.cases if suite.best_peer(case, metric)]
-    cells, bests = {}, {}
+    cells, subject = {}, _subject(suite)
     for row, case in enumerate(cases):
         for column, allocator in enumerate(suite.names):
             ratios = suite.to_best(case, allocator, metric)
             if ratios:
                 cells[row, column] = _cell(ratios, f"{allocator}, {case}")
-        values = {a: suite.mid(case, a, metric) for a in suite.names}
-        values = {a: v for a, v in values.items() if v is not None}
-        best = min(values, key=values.get)
-        bests[best] = bests.get(best, 0) + 1
     if not cells:
         return None
-    subject = _subject(suite)
-    worst = max(((median(suite.to_best(case, subject, metric)), case)
-                 for case in suite.judged(metric)), default=None)
-    title = f"{what}: {subject} needs least in {bests.get(subject, 0)} of {len(cases)} cases"
-    if worst:
-        title += f", at most {worst[0]:.2f} × the best peer ({worst[1]})"
+    tones = [cell[1] for (_, column), cell in cells.items() if suite.names[column] == subject]
+    title = (f"{what}: {subject} takes at most {NEAR} × the best peer in {tones.count('more')} of "
+             f"{len(tones)} cases, more in {tones.count('less')}; {tones.count('open')} undecided")
     return parts.drawn(name, charts.ratio_chart, title, {
         "subtitle": "× the best of the peers in that case",
         "columns": suite.names, "cells": cells, "rows": [(case, None) for case in cases],

@@ -9,18 +9,20 @@ otherwise it is undecided between them. All comparisons use intervals of ratios 
 
 from collections import namedtuple
 
-from common import judge, stats
+from common import judge, stats, workloads
 from common.stats import median
 from reporting import figure_parts as parts, summary
 from reporting.results import ANY
 
 RATE = "items_per_second"
 MORE, LESS, OPEN, BASE = "more", "less", "open", "base"
+RECORDED = "recorded programs"
 RETURNED = 0.9  # of the tide's added pages, from which on a policy is said to give them back
 
 Column = namedtuple("Column", "head under need case")
-# best: of ours; level: that and those not surely slower; sure: an interval for each of them
-Standing = namedtuple("Standing", "column best level sure")
+# best: of ours; level: that and those not surely slower; unknown: those without an interval; sure:
+# there are others, and none is unknown
+Standing = namedtuple("Standing", "column best level unknown sure")
 Cell = namedtuple("Cell", "text span tone tip")
 Need = namedtuple("Need", "says take sure why")
 
@@ -32,31 +34,56 @@ def _threads(results):
     return max((t for t in counts if t <= cpus), default=min(counts, default=1))
 
 
-def columns(results):
-    """The columns for which there are numbers, in order."""
-    many = _threads(results)
-    word = parts.count_noun(many, "thread")
+def _case_name(case):
+    """pair, churn 0.9, replay_redis."""
+    fill = case.get("occupancy")
+    return case["workload"] + ("" if fill is None else f" {fill:g}")
+
+
+def _alone(results):
+    """A column for each workload that was measured with one thread."""
+    order = [*workloads.summaries()]
+    found = {(c.workload, c.occupancy) for c in results.cases("release", threads=1)
+             if c.policy and c.workload != "floor"}
+    found = sorted(found, key=lambda f: (order.index(f[0]) if f[0] in order else len(order),
+                                         f[0], f[1] or 0))
+    cases = [{"workload": w, "threads": 1} | ({} if o is None else {"occupancy": o})
+             for w, o in found]
+    return [Column("1 thread", _case_name(case), "", case) for case in cases]
+
+
+def _together(results, many):
+    """The columns of many threads, without recorded programs."""
     fills = sorted({c.occupancy for c in results.cases("release", workload="churn", threads=many)}
                    - {None})
     full = [f for f in (0.5, 0.9) if f in fills and f != fills[-1]] + fills[-1:]
-    wanted = [Column("pair", "1 thread", "one thread does it all",
-                     {"workload": "pair", "threads": 1})]
+    loads = [("each thread frees its own", {"workload": "pair"})]
+    loads += [("" if fill == 0.5 else "random records go",
+               {"workload": "churn", "occupancy": fill}) for fill in full]
+    loads += [("one allocates, another frees", {"workload": "handoff"}),
+              ("connections come and go", {"workload": "storm"})]
+    return [Column(parts.count_noun(many, "thread"), _case_name(case), need,
+                   {**case, "threads": many}) for need, case in loads]
+
+
+def columns(results):
+    """The columns for which there are numbers, in order."""
+    many = _threads(results)
+    wanted = _alone(results)
     if many > 1:
-        wanted.append(Column("pair", word, "each thread frees its own",
-                             {"workload": "pair", "threads": many}))
-    for fill in full:
-        need = f"random records go, {100 * fill:g} % full"
-        wanted.append(Column("churn", f"{fill:g} full", need,
-                             {"workload": "churn", "threads": many, "occupancy": fill}))
-    wanted += [Column("handoff", word, "one allocates, another frees",
-                      {"workload": "handoff", "threads": many}),
-               Column("storm", word, "connections come and go",
-                      {"workload": "storm", "threads": many})]
-    traces = sorted({c.workload for c in results.cases("release") if c.threads == many and
-                     c.workload.startswith("replay_")})
-    wanted += [Column("replay", trace[len("replay_"):], "", {"workload": trace, "threads": many})
-               for trace in traces]
+        wanted += _together(results, many)
+        head = f"{RECORDED}, {parts.count_noun(many, 'thread')}"
+        wanted += [Column(head, trace[len("replay_"):], "", {"workload": trace, "threads": many})
+                   for trace in sorted({c.workload for c in results.cases("release", threads=many)
+                                        if c.workload.startswith("replay_")})]
     return [c for c in wanted if any(rates(results, c).values())]
+
+
+def legend(found):
+    """[(workload, what it does)] of the columns and of the tide, in one line each."""
+    names = [s.column.case["workload"].split("_")[0] for s in found] + ["tide"]
+    said = workloads.summaries()
+    return [(name, said[name]) for name in dict.fromkeys(names) if name in said]
 
 
 def rates(results, column, policies=None):
@@ -83,7 +110,8 @@ def standing(results, column, policies=None):
             if p != best}
     level = [p for p in found if p == best or gaps[p] is None or gaps[p].low <= 1]
     level.sort(key=lambda p: -median(found[p]))
-    return Standing(column, best, level, bool(gaps) and None not in gaps.values())
+    unknown = [p for p in gaps if gaps[p] is None]
+    return Standing(column, best, level, unknown, bool(gaps) and not unknown)
 
 
 def standings(results):
@@ -95,11 +123,6 @@ def to_base(results, column, policy):
     """Ratios of a policy to the one that all are compared with, within rounds."""
     return results.ratio(RATE, {**column.case, "policy": policy},
                          {**column.case, "policy": summary.base_policy(results)})
-
-
-def span_text(interval, form=summary.times):
-    """11–43."""
-    return f"{form(interval.low)}–{form(interval.high)}"
 
 
 def cell(results, column, policy):
@@ -118,7 +141,7 @@ def cell(results, column, policy):
     tip += f", {summary.times(median(ratios))} × {base} ({judge.spread_text(ratios)})"
     tone = OPEN if interval is None or interval.low <= 1 <= interval.high else \
         MORE if interval.low > 1 else LESS
-    return Cell(f"{summary.times(median(ratios))} ×", span_text(interval) if interval else
+    return Cell(f"{summary.times(median(ratios))} ×", summary.span_text(interval) if interval else
                 f"{len(ratios)} round{'s' * (len(ratios) > 1)}", tone, tip)
 
 
@@ -171,31 +194,47 @@ def headline(results, found):
             f"No policy leads in all of {workloads}: {told}.")
 
 
-def _why(results, standing_, policy):
-    """12 × original (11–13), of a policy in a column."""
+def _why(results, standings_, policy):
+    """12 × original (11–13), of a policy in a column; 1.6 to 5.3 × original, in several."""
     base = summary.base_policy(results)
-    ratios = to_base(results, standing_.column, policy) if policy != base else []
-    if not ratios:
+    found = [to_base(results, s.column, policy) for s in standings_] if policy != base else []
+    found = [ratios for ratios in found if ratios]
+    if not found:
         return ""
-    interval = stats.sure_interval(ratios)
-    return f"{summary.times(median(ratios))} × {base}" + \
-        (f" ({span_text(interval)})" if interval else "")
+    low, high = (summary.times(f(map(median, found))) for f in (min, max))
+    if len(standings_) > 1:
+        return f"{low} × {base}" if low == high else f"{low} to {high} × {base}"
+    interval = stats.sure_interval(found[0])
+    return f"{low} × {base}" + (f" ({summary.span_text(interval)})" if interval else "")
 
 
-def _trace_need(results, found):
-    """What all recorded programs say together; [] without them."""
-    traces = [s for s in found if s.column.head == "replay"]
-    if not traces:
+def leaders(standings_):
+    """{policy: columns}: as few policies as cover all columns, each in those where it is level with
+    the best; one alone if it is so in all."""
+    left, chosen = list(standings_), {}
+    while left:
+        def worth(policy):
+            return sum(policy in s.level for s in left), sum(policy == s.best for s in left)
+        policy = max(dict.fromkeys(p for s in left for p in s.level), key=worth)
+        chosen[policy] = [s.column.under for s in left if policy in s.level]
+        left = [s for s in left if policy not in s.level]
+    return chosen
+
+
+def _need(results, says, standings_):
+    """The row of one column, or of several that one policy is to serve; [] of none."""
+    if not standings_:
         return []
-    common = [p for p in traces[0].level if all(p in s.level for s in traces)]
-    says = f"it is one of {parts.count_noun(len(traces), 'recorded program')}"
-    if not common:
-        return [Need(says, [], False, "another one leads in each")]
-    base = summary.base_policy(results)
-    middles = [median(r) for r in (to_base(results, s.column, common[0]) for s in traces) if r]
-    low, high = (summary.times(f(middles)) if middles else "–" for f in (min, max))
-    return [Need(says, common, len(common) == 1 and all(s.sure for s in traces),
-                 f"{low} to {high} × {base}" if middles else "")]
+    common = [p for p in standings_[0].level if all(p in s.level for s in standings_)]
+    if common:
+        name = f"{common[0]} " if len(common) > 1 else ""
+        known = all(common[0] not in s.unknown for s in standings_)
+        why = _why(results, standings_, common[0])
+        return [Need(says, common, len(common) == 1 and known and any(s.sure for s in standings_),
+                     why and name + why)]
+    told = [f"{p} in {parts.listed(columns_)}" for p, columns_ in leaders(standings_).items()]
+    return [Need(says, [*leaders(standings_)], all(s.sure for s in standings_),
+                 f"none is level with the best in all: {'; '.join(told)}")]
 
 
 def _tight_need(results):
@@ -226,7 +265,7 @@ def _tide_need(results):
     gives = [p for p, interval in shares.items() if interval and interval.low >= RETURNED]
     open_ones = [p for p, interval in shares.items() if interval is None]
     why = f"at least {100 * RETURNED:.0f} % of a tide's pages" if gives else ""
-    return [Need("memory must go back", gives, bool(gives) and not open_ones,
+    return [Need("memory must go back (tide)", gives, bool(gives) and not open_ones,
                  why)]
 
 
@@ -246,17 +285,34 @@ def _raw_need(results, found):
     if not wins:
         return [Need(says, [], False, "no allocator is surely faster here")]
     best = max(wins, key=lambda p: len(wins[p]))
-    return [Need(says, [best], True, f"surely faster than ours in {len(wins[best])} of "
-                 f"{len(found)}")]
+    return [Need(says, [best], True, f"surely faster than the best of ours in "
+                 f"{len(wins[best])} of {len(found)} workloads")]
+
+
+def _load_needs(results, found):
+    """The rows of the loads in the matrix."""
+    alone = [s for s in found if s.column.case["threads"] == 1]
+    traces = [s for s in found if s.column.head.startswith(RECORDED)]
+    rows = _need(results, "one thread does it all "
+                 f"({', '.join(s.column.under for s in alone)})", alone)
+    for s in found:
+        if s.column.need:
+            rows += _need(results, f"{s.column.need} ({s.column.under})", [s])
+    return rows + _need(results, "it is one of "
+                        f"{parts.count_noun(len(traces), 'recorded program')}", traces)
 
 
 def needs(results, found):
     """The rows of "take X if": each with who, whether that is decided, and the ratio behind it."""
-    rows = [Need(s.column.need, s.level, s.sure and len(s.level) == 1,
-                 _why(results, s, s.level[0])) for s in found if s.column.need and
-            s.column.case.get("occupancy") != 0.5]
-    return (rows + _trace_need(results, found) + _tight_need(results) + _tide_need(results)
+    return (_load_needs(results, found) + _tight_need(results) + _tide_need(results)
             + _raw_need(results, found))
+
+
+def doubt(need):
+    """What stands before why a policy is to be taken."""
+    if need.sure or not need.take or need.why.startswith("at most"):
+        return ""
+    return "undecided; " if len(need.take) > 1 else "not sure; "
 
 
 def in_colour(results, found):
@@ -286,7 +342,7 @@ def verdict_table(results):
     head = headline(results, found)
     rows = [[head[0], "", head[2]]] if found else []
     return ["if", "take", "because"], rows + [
-        [n.says, take_text(n) or "–", (n.why if n.sure else f"undecided; {n.why}").rstrip("; ")]
+        [n.says, take_text(n) or "–", (doubt(n) + n.why).rstrip("; ")]
         for n in needs(results, found)]
 
 

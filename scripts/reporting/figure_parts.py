@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from common import judge, stats
-from common.amounts import number
+from common.amounts import count_noun, number
 from common.stats import median
 from reporting import summary
 
@@ -13,11 +13,6 @@ Figure = namedtuple("Figure", "name title canvas caption")
 def drawn(name, chart, title, spec, caption="", stamp="", **size):
     """The figure of a chart of charts.py."""
     return Figure(name, title, chart({"stamp": stamp, "title": title, **spec}, **size), caption)
-
-
-def count_noun(amount, noun):
-    """1 launch, 2 launches."""
-    return f"{amount} {noun}" + ("" if amount == 1 else "s" if noun != "launch" else "es")
 
 
 def listed(names, word="and"):

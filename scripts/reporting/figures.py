@@ -54,13 +54,14 @@ def _slowdown(ratios):
     """The slowdown in words; ratios are of launches of the same round."""
     ratio, interval = median(ratios), stats.sure_interval(ratios)
     if interval is None:
-        return f"{summary.times(ratio)} × as slow (undecided)"
+        return "undecided"
     if 1 / 1.1 < interval.low and interval.high < 1.1:
         return "keeps its speed"
     if interval.high < 1:
-        return f"gets {1 / ratio:.2g} × faster"
-    return f"slows down {summary.times(ratio)} ×" if interval.low > 1 else \
-        f"is {interval.low:.2g} to {interval.high:.2g} × as slow (undecided)"
+        return f"takes {summary.times(ratio)} times as long"
+    if interval.low > 1:
+        return f"takes {summary.times(ratio)} times as long"
+    return f"takes {interval.low:.2g} to {interval.high:.2g} times as long (undecided)"
 
 
 def _occupancy_title(results, found, threads):

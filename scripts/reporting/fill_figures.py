@@ -59,8 +59,7 @@ def _dearer(results, low, high):
                             for case in (low, high)))
     if not ratios:
         return None
-    return f"{summary.times(median(ratios))} ×" + ("" if stats.sure_interval(ratios) else
-                                                  " (undecided)")
+    return f"{summary.times(median(ratios))} ×" if stats.sure_interval(ratios) else None
 
 
 def _cost_title(results, cases):

@@ -13,13 +13,6 @@ QUICK = ("This is a quick run: few launches and short windows. It shows that all
          "supports no conclusion.")
 
 
-def doubt(need):
-    """What stands before why a policy is to be taken."""
-    if need.sure or not need.take or need.why.startswith("at most"):
-        return ""
-    return "undecided; " if len(need.take) > 1 else "not sure; "
-
-
 def grade(found):
     """(good, fair or bad; in a few words): may something be concluded from this?"""
     shaken = summary.disturbed(found)
@@ -27,14 +20,15 @@ def grade(found):
     if found.plan.get("quick"):
         return BAD, "A quick run: supports no conclusion"
     if shaken and shaken["disturbed"] > summary.DISTURBED_LIMIT * shaken["cases"]:
-        return BAD, "Disturbed: the machine did something else"
+        return BAD, "Disturbed: other work took the CPUs"
     if rounds < stats.LEAST:
-        return BAD, f"Too few rounds: {rounds}, {stats.LEAST} are the least"
+        return BAD, f"Too few rounds: {rounds}; an interval needs {stats.LEAST}"
     if not shaken:
         return FAIR, "Does not say what was disturbed"
     if shaken["thin"]:
-        return FAIR, f"Fit, but {shaken['thin']} of {shaken['measured']} cases decide nothing"
-    return GOOD, "Fit to conclude from"
+        return FAIR, (f"Usable; {shaken['thin']} of {shaken['measured']} cases have too few "
+                      "undisturbed rounds to decide")
+    return GOOD, "Usable: supports conclusions"
 
 
 def _processor(machine, context):

@@ -61,13 +61,14 @@ def overview(results):
     if None in halves:
         return None
     base = summary.base_policy(results)
-    best = next((s for s in standings if s.column.case.get("occupancy")), standings[0])
-    full = [s for s in standings if s.column.head == best.column.head][-1]
+    full = max(standings, key=lambda s: (s.column.case["threads"] > 1,
+                                         s.column.case.get("occupancy") or 0))
     ratios = choice.to_base(results, full.column, full.best)
     interval = stats.sure_interval(ratios) if ratios else None
-    span = f" ({choice.span_text(interval)})" if interval else ", undecided"
+    span = f" ({summary.span_text(interval)})" if interval else ", undecided"
     title = (f"{says}: {summary.times(stats.median(ratios))} × as fast as {base}{span} in a "
-             f"container {full.column.under}") if full.best in says else says
+             f"container {100 * full.column.case['occupancy']:g} % full") \
+        if full.best in says and "occupancy" in full.column.case else says
     canvas = Canvas(WIDTH, HEIGHT)
     canvas.text(4, 24, title, size=19, weight="600")
     canvas.text(4, 45, f"medians of {parts.launches_text(results, 'release', 'churn')}; "

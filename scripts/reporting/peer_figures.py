@@ -164,8 +164,8 @@ def ebb(results):
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
-        word = "" if stats.sure_interval(found) else " (undecided)"
-        told.append(f"{policy} {median(found):.2g} ×{word}" if found else policy)
+        told.append(f"{policy} {median(found):.2g} ×" if stats.sure_interval(found) else
+                    f"{policy} undecided")
     title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
     return parts.drawn("ebb", charts.row_chart, title, {
         "subtitle": "the load falls again and again, 2 threads; logarithmic; the clock's own cost "

@@ -1,7 +1,7 @@
 """summary.py - the comparison table and the bars, computed from results."""
 
 from common import columns, judge, stats
-from common.amounts import number, time_text
+from common.amounts import count_noun, number, time_text
 from common.judge import Bar
 from common.stats import median
 from reporting.results import GATED
@@ -92,28 +92,27 @@ def times(ratio):
     return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
 
 
-def rate_text(value, base):
-    """Millions a second, with the ratio to a base if there is one."""
-    if value is None:
-        return "–"
-    text = f"{value / 1e6:.3g}"
-    return text if not base else f"{text} ({times(value / base)} ×)"
+def span_text(interval, form=times):
+    """11–43."""
+    return f"{form(interval.low)}–{form(interval.high)}"
 
 
-UNSURE = "? after a ratio: fewer than six undisturbed rounds."
+UNSURE = ("Ratios are formed within a round or seed; in brackets their 95 % interval, or the range "
+          "of all seeds. ?: fewer than six undisturbed rounds.")
 
 
-def _beside(results, case, policy, base):
-    """A rate with its ratio to the base, formed within rounds; ? where that is not sure."""
+def against_base(results, case, policy, base):
+    """A policy's throughput in a case: a ratio to the base with its interval, ? where there is
+    none; of the base the median. So no row holds a median that a paired ratio contradicts."""
     value = results.mid("release", "items_per_second", policy=policy, **case)
     if value is None:
         return "–"
     ratios = results.ratio("items_per_second", {**case, "policy": policy},
-                           {**case, "policy": base})
+                           {**case, "policy": base}) if policy != base else []
     if not ratios:
-        return f"{value / 1e6:.3g}"
-    mark = "" if policy == base or stats.sure_interval(ratios) else "?"
-    return f"{value / 1e6:.3g} ({times(median(ratios))} ×{mark})"
+        return f"{value / 1e6:.3g} M/s"
+    interval = stats.sure_interval(ratios)
+    return f"{times(median(ratios))} ×" + (f" ({span_text(interval)})" if interval else " ?")
 
 
 def _plain(value, form=number):
@@ -127,10 +126,11 @@ def table(results):
     threads, occupancy = chosen or (1, 0.9)
     full = max([c.occupancy for c in results.cases("release", workload="churn", threads=threads)
                 if c.occupancy is not None] or [occupancy])
-    headers = ["policy", "pair\n1 thread\nns", f"pair\n{threads} threads\nM/s",
-               f"churn {occupancy:g}\n{threads} threads\nM/s (× {base})",
-               f"churn {full:g}\n{threads} threads\nM/s (× {base})",
-               f"churn {occupancy:g}\n{threads} threads\np99",
+    many = count_noun(threads, "thread")
+    headers = ["policy", "pair\n1 thread\nns", f"pair\n{many}\nM/s",
+               f"churn {occupancy:g}\n{many}\n× {base}",
+               f"churn {full:g}\n{many}\n× {base}",
+               f"churn {occupancy:g}\n{many}\np99",
                "pages skipped\nper 1000,\nworst", "records skipped\nper 1000,\nworst",
                "needless\npages,\nworst", "overhead\nbytes a\nrecord", "tide\npeak /\nideal",
                "tide\ngiven\nback"]
@@ -150,9 +150,9 @@ def table(results):
         share = returned_share(results, policy)
         rows.append([
             policy, "–" if not one else f"{1e9 / one:.3g}",
-            rate_text(rate(policy, workload="pair", threads=threads), None),
-            _beside(results, {**churn, "occupancy": occupancy}, policy, base),
-            _beside(results, {**churn, "occupancy": full}, policy, base),
+            _plain(rate(policy, workload="pair", threads=threads), lambda v: f"{v / 1e6:.3g}"),
+            against_base(results, {**churn, "occupancy": occupancy}, policy, base),
+            against_base(results, {**churn, "occupancy": full}, policy, base),
             _plain(results.mid("release", "ns_p99", policy=policy, occupancy=occupancy, **churn),
                    time_text),
             _plain(worst_count(results, policy, "page_skips")),

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 import fixture
-from reporting import change, choice, front, page as pages, results, tables
+from reporting import change, choice, front, page as pages, results, summary, tables
 
 ROUNDS = 7
 
@@ -32,6 +32,22 @@ def made_up(rates, rounds=ROUNDS, disturbed=0):
     return found
 
 
+def cases(loads, rounds=ROUNDS):
+    """Results of {(workload, threads, occupancy): {policy: rate or the rates of all rounds}}."""
+    found = results.Results()
+    found.policy_order = list(dict.fromkeys(p for rates in loads.values() for p in rates))
+    found.plan = {"cpus": 2, "summaries": {}}
+    for (workload, threads, occupancy), rates in loads.items():
+        for policy, rate in rates.items():
+            case = results.Case(workload, policy, occupancy, "none", threads)
+            for k in range(rounds):
+                value = rate[k] if isinstance(rate, (list, tuple)) else rate * (1 + 0.01 * k)
+                found.add_launch(("release", case), {
+                    "items_per_second": value * 1e6, "disturbed": 0}, (1, k))
+    return found
+
+
+WIDE_PAIR = [240, 150, 260, 170, 250, 160, 255]  # next to 230 of another one: as WIDE
 WIDE = [5, 20, 6, 19, 7, 18, 8]  # as fast as 10 or not: nobody knows
 
 
@@ -102,6 +118,77 @@ class Choice(unittest.TestCase):
                          ["original", "b", "c", "malloc"])
 
 
+class Loads(unittest.TestCase):
+    """What a row says of several columns, and that the matrix beside it says the same."""
+
+    def need(self, loads, start):
+        found = cases(loads)
+        rows = [n for n in choice.needs(found, choice.standings(found)) if n.says.startswith(start)]
+        self.assertEqual(len(rows), 1)
+        return rows[0]
+
+    def test_one_thread_is_all_its_workloads(self):
+        """local_scan has the highest median of pair, but is half as fast in churn."""
+        loads = {("pair", 1, None): {"original": 90, "local_scan": WIDE_PAIR, "magazine": 230},
+                 ("churn", 1, 0.9): {"original": 2.3, "local_scan": 27, "magazine": 54}}
+        need = self.need(loads, "one thread")
+        self.assertEqual((need.take, need.sure), (["magazine"], True))
+        self.assertEqual(need.says, "one thread does it all (pair, churn 0.9)")
+        self.assertEqual(need.why, "2.6 to 23 × original")
+        found = cases(loads)
+        heads = [(c.head, c.under) for c in choice.matrix(found)[0]]
+        self.assertEqual(heads, [("1 thread", "pair"), ("1 thread", "churn 0.9")])
+
+    def test_no_policy_for_all_workloads_of_one_thread(self):
+        need = self.need({("pair", 1, None): {"original": 1, "a": 20, "b": 10},
+                          ("churn", 1, 0.9): {"original": 1, "a": 10, "b": 20}}, "one thread")
+        self.assertEqual((sorted(need.take), need.sure), (["a", "b"], True))
+        self.assertIn("a in pair; b in churn 0.9", need.why)
+
+    def test_recorded_programs_as_the_matrix_has_them(self):
+        """Two policies share four programs; none leads in each alone."""
+        loads = {(f"replay_{name}", 2, None): {"original": 1, "a": 20 if first else 10,
+                                               "b": 10 if first else 20}
+                 for name, first in (("one", True), ("two", True), ("three", True),
+                                     ("four", False))}
+        need = self.need(loads, "it is one of 4 recorded programs")
+        self.assertEqual((need.take, need.sure), (["a", "b"], True))
+        self.assertIn("a in one, three and two; b in four", need.why)
+        found = cases(loads)
+        columns, standings, rows = choice.matrix(found)
+        cells = {p: dict(zip((c.under for c in columns), row)) for p, row in rows}
+        for policy, names in choice.leaders(standings).items():
+            for name in names:
+                other = "b" if policy == "a" else "a"
+                self.assertEqual(cells[policy][name].text, "20 ×")
+                self.assertEqual(cells[other][name].text, "10 ×")
+
+    def test_a_rival_without_interval_decides_nothing(self):
+        loads = {("replay_one", 2, None): {"original": 1, "a": 10, "b": WIDE}}
+        self.assertFalse(self.need(loads, "it is one of 1 recorded program").sure)
+        # The rival that is undecided in one program is surely behind in the other.
+        loads["replay_two", 2, None] = {"original": 1, "a": 10, "b": 5}
+        need = self.need(loads, "it is one of 2 recorded programs")
+        self.assertEqual((need.take, need.sure), (["a"], True))
+
+    def test_workloads_are_explained(self):
+        found = cases({("pair", 2, None): {"original": 1, "a": 10},
+                       ("replay_one", 2, None): {"original": 1, "a": 10}})
+        said = dict(choice.legend(choice.standings(found)))
+        self.assertEqual(list(said), ["pair", "replay", "tide"])
+        self.assertIn("frees one record", said["pair"])
+
+    def test_a_row_has_no_two_numbers_that_contradict(self):
+        """The median of ratios is not the ratio of medians: only one of them is shown."""
+        fast = [30, 10, 30, 10, 30, 10, 30]
+        base = [10, 1, 10, 1, 10, 1, 10]
+        case = {"workload": "pair", "threads": 2}
+        found = cases({("pair", 2, None): {"original": base, "a": fast}})
+        text = summary.against_base(found, case, "a", "original")
+        self.assertEqual(text, "3 × (3–10)")
+        self.assertEqual(summary.against_base(found, case, "original", "original"), "10 M/s")
+
+
 class Commands(fixture.Case):
     def test_every_table_has_one_and_it_prints_that_table(self):
         found = results.load([self.invented()])
@@ -112,7 +199,7 @@ class Commands(fixture.Case):
         self.assertEqual(there - named, set())
         self.assertGreater(len(there), 18)
         self.assertEqual(len(re.findall(r"<figure ", page)), len(re.findall(
-            r"Again(?:, on that machine)?: <code>[^<]*</code></figcaption>", page)))
+            r"Command: <code>[^<]*</code></figcaption>", page)))
 
     def test_works_in_folders_with_spaces_and_elsewhere(self):
         """The report of a project in a folder with a space; the project is then moved, as to
@@ -132,7 +219,7 @@ class Commands(fixture.Case):
         os.rename(home, moved)
         with open(os.path.join(moved, "results", "of 'mine'", "report.html"),
                   encoding="utf-8") as file:
-            commands = [html.unescape(c) for c in re.findall(r"[Aa]gain: <code>([^<]*)</code>",
+            commands = [html.unescape(c) for c in re.findall(r"(?:Command|The card|The matrix): <code>([^<]*)</code>",
                                                              file.read())]
         self.assertEqual([c for c in commands if self.folder in c], [])
         for end, word in (("--figure floor", "floor.svg"), ("--print matrix", "magazine")):

@@ -101,7 +101,7 @@ class Claims(fixture.Case):
         done = fixture.call("report.py", folder, "--table")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("holds", done.stdout)
-        self.assertIn("M/s (× original)", done.stdout)
+        self.assertIn("× original", done.stdout)
         page = Path(os.path.join(folder, "report.html")).read_text("utf-8")
         self.assertIn("Simulated:", page)
         self.assertIn("load page_limit", page)

@@ -180,8 +180,8 @@ class Trust(fixture.Case):
                  ("handoff" in says or "× original" in says)]
         self.assertGreater(len(timed), 1)
         self.assertEqual({after[says] for says in timed}, {judge.UNDECIDED})
-        self.assertIn("×?)", summary.table_text(self.disturb(1)))
-        self.assertNotIn("×?)", summary.table_text(results.load([self.invented()])))
+        self.assertIn("× ?", summary.table_text(self.disturb(1)))
+        self.assertNotIn("× ?", summary.table_text(results.load([self.invented()])))
         # Six launches of each, one disturbed: five are left, and titles claim nothing.
         titles = {f.name: f.title for f in figures.make(self.disturb(1))[0]}
         self.assertIn("undecided", titles["threads-churn"])
