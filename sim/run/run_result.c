@@ -1,6 +1,7 @@
 #include "sim/run/run_result.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +103,27 @@ static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
 	pfs_json_end(json);
 }
 
+static void put_part_column(struct pfs_json *json, const struct pfs_parts *parts, const char *name,
+			    size_t offset)
+{
+	pfs_json_array(json, name);
+	for (uint32_t i = 0; i < parts->count; i++)
+		pfs_json_count(json, NULL,
+			       *(const uint64_t *)((const char *)&parts->list[i] + offset));
+	pfs_json_end(json);
+}
+
+static void put_parts(struct pfs_json *json, const struct pfs_parts *parts)
+{
+	pfs_json_object(json, "parts");
+	pfs_json_lines(json);
+	put_part_column(json, parts, "allocations", offsetof(struct pfs_part, allocations));
+	put_part_column(json, parts, "ns", offsetof(struct pfs_part, ns));
+	put_part_column(json, parts, "pages", offsetof(struct pfs_part, pages));
+	put_part_column(json, parts, "record_skips", offsetof(struct pfs_part, record_skips));
+	pfs_json_end(json);
+}
+
 static void put_object(struct pfs_json *json, const struct pfs_run_options *options,
 		       const struct pfs_run_result *result)
 {
@@ -112,6 +134,8 @@ static void put_object(struct pfs_json *json, const struct pfs_run_options *opti
 	pfs_json_count(json, "seed", result->seed);
 	for (uint32_t i = 0; i < result->count; i++)
 		put_number(json, result->counters[i].name, result->counters[i].value);
+	if (result->parts.count != 0)
+		put_parts(json, &result->parts);
 	if (options->hot != 0)
 		put_hot(json, result);
 	pfs_json_end(json);
