@@ -13,8 +13,8 @@ import sys
 
 import plot
 from common import columns, commandline, documents, judge
-from reporting import (against, change, claims, figures, front, markup, page, results, summary,
-                       tables)
+from reporting import (against, change, claims, figures, front, markup, page, results,
+                       steadiness, summary, tables)
 
 
 def print_tables(found):
@@ -35,7 +35,8 @@ def print_tables(found):
             print(module.text(getattr(found, part)))
     made = claims.table(found) if found.machines() else None
     if made:
-        print(f"{found.simulated().stamp}; medians of the seeds")
+        print(f"{found.simulated().stamp}; medians of the seeds; rates without the start-up")
+        print(*steadiness.sentences(found.simulated()), sep="\n")
         print(columns.aligned(*made))
         print()
     judged = claims.judged(found)

@@ -1,7 +1,8 @@
 """growth_figures.py - figures of needless pages, and of several simulated machines."""
 
 from common.amounts import number
-from reporting import charts, figure_parts as parts, summary
+from reporting import charts, figure_parts as parts, steadiness, summary
+from reporting.results import ANY
 
 
 def _excess_lines(results, cases, key):
@@ -63,10 +64,8 @@ def growth_by_occupancy(results, policy="original"):
     title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} needless "
              f"pages, at {name} full; {number(alone)} with one thread") if most else \
         f"{policy} adds no needless page"
-    wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
-    after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
-    return _pages_figure(results, "growth", title, f"churn, policy {policy}{after}, one line for "
-                         "each occupancy", series)
+    return _pages_figure(results, "growth", title, f"churn, policy {policy}, one line for each "
+                         "occupancy", series)
 
 
 def machines(results):
@@ -97,7 +96,8 @@ def machines(results):
     title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
-        "note": "median of the seeds", "groups": groups, "rows": rows})
+        "note": "median of the seeds" + steadiness.stated(results, results.cases(
+            "simulated", workload="churn", machine=ANY)), "groups": groups, "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
 
 

@@ -10,6 +10,7 @@
 #include "bench/traits.h"
 #include "bench/workload.h"
 #include "containers/variant.h"
+#include "sim/run/trial_backend.h"
 
 void pfs_run_result_put(struct pfs_run_result *self, const char *name, double value)
 {
@@ -83,8 +84,10 @@ static void put_plan(struct pfs_json *json, const struct pfs_run_options *option
 	pfs_json_text(json, "layout",
 		      pfs_layout_option_name(options->bench.layout, options->bench.bare_words));
 	pfs_json_text(json, "memory", memory_name(options->bench.memory));
-	if (options->workload->tick == NULL && options->workload->ended == NULL)
+	if (options->workload->tick == NULL && options->workload->ended == NULL) {
 		pfs_json_count(json, "ops_wanted", options->ops);
+		pfs_json_count(json, "warm_up_wanted", options->ops / PFS_WARM_UP_PARTS);
+	}
 }
 
 static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
