@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 
-from common import commandline, documents
+from common import commandline, documents, judge, steady
 from measuring import grid
 from reporting import quoted_numbers, quotes, results
 
@@ -29,29 +29,34 @@ POLICIES = ("original", "random_start", "reclaiming", "exact", "magazine")
 FILLS = ("0.95", "0.99")
 
 
-def rates(program, cases):
-    """case (a tuple of words for pfs-sim run) -> million operations a second."""
+def runs(program, cases):
+    """case (a tuple of words for pfs-sim run) -> what it printed."""
     def one(case):
         done = subprocess.run([program, "run", "--machine", MAIN, "--seed", "1", "--format", "json",
                                *case], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise documents.BadInput(f"pfs-sim run {' '.join(case)}: {done.stderr.strip()}")
-        return json.loads(done.stdout)["items_per_second"] / 1e6
+        return json.loads(done.stdout)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(cases, pool.map(one, cases)))
 
 
-def churn(policy, threads, fill):
+def churn(policy, threads, fill, ops=200000):
     """The words of such a run."""
-    return ("--workload", "churn", "--ops", "200000", "--policy", policy, "--threads",
+    return ("--workload", "churn", "--ops", str(ops), "--policy", policy, "--threads",
             str(threads), "--occupancy", fill)
+
+
+def rate(run):
+    """Million operations a second, without the start-up."""
+    return {**run, **steady.metrics(run)}["items_per_second"] / 1e6
 
 
 def scaling(program):
     """The block of docs/explanation/exact.md."""
     cases = [churn(p, 256, f) for p in POLICIES for f in FILLS]
     cases += [churn("exact", t, f) for t in (1, 200) for f in FILLS]
-    found = rates(program, cases)
+    found = {case: rate(run) for case, run in runs(program, cases).items()}
     lines = ["| occupancy | " + " | ".join(f"`{p}`" for p in POLICIES) + " | `exact`, 200 threads "
              "| one `exact` | `exact` : `original` | : `random_start` | : 256 × one |",
              "|---" * (len(POLICIES) + 6) + "|"]
@@ -65,12 +70,34 @@ def scaling(program):
     return "\n".join(lines)
 
 
+STARTS = (20000, 100000, 500000)
+ENDS = {judge.MET: "steady", judge.NOT_MET: "drifts", judge.UNDECIDED: "too uneven to tell"}
+
+
+def startup(program):
+    """The block of docs/explanation/simulation.md."""
+    fill = FILLS[-1]
+    found = runs(program, [churn(p, 256, fill, ops) for p in POLICIES for ops in STARTS])
+    lines = ["| policy | " + " | ".join(f"{ops:,}" for ops in STARTS) + " | the last without its "
+             "start-up | rate | needless pages |", "|---" * (len(STARTS) + 4) + "|"]
+    for policy in POLICIES:
+        each = [found[churn(policy, 256, fill, ops)] for ops in STARTS]
+        last = steady.metrics(each[-1])
+        end = ENDS[steady.verdict(last["drift_low"], last["drift_high"])] if last else "not tested"
+        pages = ", ".join(f"{run['excess_pages']:,}" for run in each)
+        lines.append(f"| `{policy}` | " + " | ".join(
+            text(run["items_per_second"] / 1e6) for run in each)
+            + f" | {text(rate(each[-1]))} | {end} | {pages} |")
+    return "\n".join(lines)
+
+
 def text(value):
     """Three digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-BLOCKS = {"scaling": ("explanation/exact.md", scaling)}
+BLOCKS = {"scaling": ("explanation/exact.md", scaling),
+          "startup": ("explanation/simulation.md", startup)}
 
 
 def numbers(block):

@@ -14,8 +14,8 @@ import sys
 
 import plot
 from common import columns, commandline, documents, judge
-from reporting import (against, change, claims, figures, front, markup, page, results, summary,
-                       tables, tidy)
+from reporting import (against, change, claims, figures, front, markup, page, results,
+                       steadiness, summary, tables, tidy)
 
 
 def print_tables(found):
@@ -36,7 +36,8 @@ def print_tables(found):
             print(module.text(getattr(found, part)))
     made = claims.table(found) if found.machines() else None
     if made:
-        print(f"{found.simulated().stamp}; medians of the seeds")
+        print(f"{found.simulated().stamp}; medians of the seeds; rates without the start-up")
+        print(*steadiness.sentences(found.simulated()), sep="\n")
         print(columns.aligned(*made))
         print()
     judged = claims.judged(found)

@@ -14,7 +14,7 @@ set(scene_sources allocator.c check.c counters.c histogram.c layout_option.c opt
 list(TRANSFORM scene_sources PREPEND ${bench}/)
 
 add_library(pfslab_sim_run STATIC ${workload_sources} ${scene_sources} run/ring_backend.c
-  seams/arena.c run/due.c run/timed_calls.c run/trial_backend.c command/command_run.c
+  seams/arena.c run/due.c run/parts.c run/timed_calls.c run/trial_backend.c command/command_run.c
   timed/hot_lines.c run/run_options.c run/run_result.c)
 target_include_directories(pfslab_sim_run PRIVATE ${PROJECT_SOURCE_DIR}/containers)
 target_link_libraries(pfslab_sim_run

@@ -5,7 +5,7 @@ from collections import namedtuple
 from common import judge, stats
 from common.amounts import count_noun, number
 from common.stats import median
-from reporting import summary
+from reporting import steadiness, summary
 
 Figure = namedtuple("Figure", "name title canvas caption")
 
@@ -43,7 +43,8 @@ def note(results, build, workload, band=True, **variant):
     if results.stamp:
         return (f"{results.stamp}; each point the median of "
                 f"{count_noun(high, 'seed') if low == high else f'{low} to {high} seeds'}"
-                + (band_text(low, high, "seed") if band else ""))
+                + (band_text(low, high, "seed") if band else "")
+                + steadiness.stated(results, results.cases(build, workload=workload, **variant)))
     what = {"release": "times: release build, which counts nothing",
             "counted": "counts: from the counted build; its times are not used",
             "memory": "memory: release build, one case a process",

@@ -2,7 +2,8 @@
 
 from common.amounts import number
 from common.stats import median
-from reporting import charts, figure_parts as parts, looks, summary
+from reporting import charts, figure_parts as parts, looks, steadiness, summary
+from reporting.results import ANY
 
 
 def _excess_lines(results, cases, key):
@@ -64,18 +65,8 @@ def growth_by_occupancy(results, policy="original"):
     title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} needless "
              f"pages, at {name} full; {number(alone)} with one thread") if most else \
         f"{policy} adds no needless page"
-    wanted = [v for c in cases for v in results.samples("counted", c, "ops_wanted")]
-    after = f" after {number(max(wanted))} operations" if wanted and len(set(wanted)) == 1 else ""
-    return _pages_figure(results, "growth", title, f"churn, policy {policy}{after}, one line for "
-                         "each occupancy", series)
-
-
-def _seeds_text(results):
-    """How many seeds the cases of churn have on the simulated machines."""
-    counts = sorted({len(results.rounds[build, case]) for build, case in results.values
-                     if build == "simulated" and case.workload == "churn"})
-    return parts.count_noun(counts[-1], "seed") if len(counts) == 1 else \
-        f"{counts[0]} to {counts[-1]} seeds"
+    return _pages_figure(results, "growth", title, f"churn, policy {policy}, one line for each "
+                         "occupancy", series)
 
 
 def machines(results):
@@ -106,7 +97,8 @@ def machines(results):
     title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
-        "note": f"each value the median of {_seeds_text(results)}", "groups": groups, "rows": rows})
+        "note": "median of the seeds" + steadiness.stated(results, results.cases(
+            "simulated", workload="churn", machine=ANY)), "groups": groups, "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
 
 

@@ -12,7 +12,7 @@ import os
 import re
 from collections import namedtuple
 
-from common import commandline, stats
+from common import commandline, steady, stats
 from common.documents import is_number, is_there, read_json, BadInput
 from common.stats import median
 from measuring import grid
@@ -94,6 +94,16 @@ def document_of_run(path, run):
                 "benchmarks": [{**run, "name": grid.run_name(run, run["machine"])}]}
     except KeyError as error:
         raise BadInput(f"{path}: a simulated run without {error}; simulate it again") from None
+
+
+def _settled(path, row):
+    """What the parts of a simulated run say; {} of any other row."""
+    if "parts" not in row:
+        return {}
+    try:
+        return steady.metrics(row)
+    except (KeyError, TypeError, IndexError, ZeroDivisionError):
+        raise BadInput(f"{path}: the parts of {row['name']} are damaged; simulate it again") from None
 
 
 class Results:
@@ -206,7 +216,8 @@ class Results:
             self._know(case.policy)
             if isinstance(row.get("traits"), str):
                 self.traits[case.policy] = row["traits"].split()
-            launch.setdefault(case, []).append({m: v for m, v in row.items() if is_number(v)})
+            numbers = {m: v for m, v in row.items() if is_number(v)}
+            launch.setdefault(case, []).append({**numbers, **_settled(path, row)})
         for case, rows in launch.items():
             if build == "simulated":  # each run is a launch of its own, with a seed of its own
                 for position, row in enumerate(rows):

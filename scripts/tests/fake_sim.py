@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -S
 """fake_sim.py - answers like pfs-sim run and explore with invented numbers, for the tests of the
 scripts. PFS_FAKE_EXTRA names one more policy, which is strict. PFS_FAKE_LOG names a file that
-gets a line for each start. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
+gets a line for each start. PFS_FAKE_DRIFT names a policy that becomes slower and slower. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
 policy, cut prints half a document and succeeds.
 """
 
@@ -15,6 +15,7 @@ import types
 
 SPEED = {"original": 4e6, "local_scan": 9e6, "random_start": 3e7, "exact": 4e8, "magazine": 5e8,
          "reclaiming": 2e7}
+PARTS = 40
 EXTRA = os.environ.get("PFS_FAKE_EXTRA", "").split()
 
 
@@ -28,11 +29,21 @@ def run(given):
     rate = SPEED.get(policy, 1e7) * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
              "flag_skips": 3, "false_full": int(heat)}
+    if os.environ.get("PFS_FAKE_DRIFT") == policy:
+        shares = [1 / (1 + k / 4) for k in range(PARTS)]
+    else:  # four times as fast at first
+        shares = [4 if k < PARTS // 4 else 1 for k in range(PARTS)]
+    ends = [int(1e9 * calls / PARTS / rate * sum(1 / s for s in shares[:k + 1])) + k
+            for k in range(PARTS)]
+    parts = {"allocations": [calls * (k + 1) // PARTS for k in range(PARTS)], "ns": ends,
+             "pages": [64 + extra * (k + 1) // PARTS for k in range(PARTS)],
+             "record_skips": [0] * PARTS}
     return {"simulated": True, "machine": given.machine, "costs": given.costs or "default",
             "machine_pus": math.prod(int(n) for n in re.findall(r":(\d+)", given.machine)),
             "policy": policy, "workload": given.workload, "threads": threads,
             "traits": "grow" if skipping else "grow strict" if strict else "grow exact",
             "page_records": int(given.page_records or 256), "ops_wanted": given.ops,
+            "warm_up_wanted": given.ops // 5, "parts": parts,
             **({"occupancy": given.occupancy} if given.workload in ("churn", "scan") else {}),
             "seed": given.seed, "window_ns": int(1e9 * calls / rate), "allocations": calls,
             "items_per_second": rate * (1 + given.seed / 50),

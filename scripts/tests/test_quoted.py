@@ -120,11 +120,13 @@ class Quoted(fixture.Case):
 
     def test_written_figures_hold_and_others_do_not(self):
         path = self.write("explanation/exact.md", EMPTY)
+        other = self.write("explanation/simulation.md", EMPTY.replace("scaling", "startup"))
         done = self.quoted("--write")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         text = Path(path).read_text("utf-8")
         self.assertIn("| 0.95 |", text)
         self.assertTrue(text.endswith("<!-- end -->\nthe rest\n"))
+        self.assertRegex(Path(other).read_text("utf-8"), r"\| `exact` .* \| steady \| 0, 0, 0 \|")
         self.assertEqual(self.quoted().returncode, 0)
         self.write("explanation/exact.md", re.sub(r"\| 0\.99 \| (\S+) \|", "| 0.99 | 123 |", text))
         done = self.quoted()

@@ -130,6 +130,7 @@ static void put_all(const struct run *run, struct pfs_run_result *result)
 		pfs_run_result_put(result, "grown_early", (double)pfs_due_counts().grown_early);
 	}
 	put_stats(&run->backend.stats, result);
+	result->parts = *pfs_parts();
 	result->hot_count = pfs_hot_lines_take(result->hot, run->options->hot);
 }
 

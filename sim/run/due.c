@@ -89,3 +89,8 @@ struct pfs_due_counts pfs_due_counts(void)
 {
 	return counts;
 }
+
+const struct pfs_container *pfs_due_container(uint32_t index)
+{
+	return index < PFS_CONTAINERS_MAX ? dues[index].container : NULL;
+}

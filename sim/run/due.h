@@ -38,4 +38,9 @@ struct pfs_due_counts {
 };
 struct pfs_due_counts pfs_due_counts(void);
 
+struct pfs_container;
+/* The containers whose calls it saw, since reset, in the order of their first ones; NULL after the
+ * last. */
+const struct pfs_container *pfs_due_container(uint32_t index);
+
 #endif

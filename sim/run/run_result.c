@@ -1,6 +1,7 @@
 #include "sim/run/run_result.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "bench/traits.h"
 #include "bench/workload.h"
 #include "containers/variant.h"
+#include "sim/run/trial_backend.h"
 
 void pfs_run_result_put(struct pfs_run_result *self, const char *name, double value)
 {
@@ -82,8 +84,10 @@ static void put_plan(struct pfs_json *json, const struct pfs_run_options *option
 	pfs_json_text(json, "layout",
 		      pfs_layout_option_name(options->bench.layout, options->bench.bare_words));
 	pfs_json_text(json, "memory", memory_name(options->bench.memory));
-	if (options->workload->tick == NULL && options->workload->ended == NULL)
+	if (options->workload->tick == NULL && options->workload->ended == NULL) {
 		pfs_json_count(json, "ops_wanted", options->ops);
+		pfs_json_count(json, "warm_up_wanted", options->ops / PFS_WARM_UP_PARTS);
+	}
 }
 
 static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
@@ -102,6 +106,27 @@ static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
 	pfs_json_end(json);
 }
 
+static void put_part_column(struct pfs_json *json, const struct pfs_parts *parts, const char *name,
+			    size_t offset)
+{
+	pfs_json_array(json, name);
+	for (uint32_t i = 0; i < parts->count; i++)
+		pfs_json_count(json, NULL,
+			       *(const uint64_t *)((const char *)&parts->list[i] + offset));
+	pfs_json_end(json);
+}
+
+static void put_parts(struct pfs_json *json, const struct pfs_parts *parts)
+{
+	pfs_json_object(json, "parts");
+	pfs_json_lines(json);
+	put_part_column(json, parts, "allocations", offsetof(struct pfs_part, allocations));
+	put_part_column(json, parts, "ns", offsetof(struct pfs_part, ns));
+	put_part_column(json, parts, "pages", offsetof(struct pfs_part, pages));
+	put_part_column(json, parts, "record_skips", offsetof(struct pfs_part, record_skips));
+	pfs_json_end(json);
+}
+
 static void put_object(struct pfs_json *json, const struct pfs_run_options *options,
 		       const struct pfs_run_result *result)
 {
@@ -112,6 +137,8 @@ static void put_object(struct pfs_json *json, const struct pfs_run_options *opti
 	pfs_json_count(json, "seed", result->seed);
 	for (uint32_t i = 0; i < result->count; i++)
 		put_number(json, result->counters[i].name, result->counters[i].value);
+	if (result->parts.count != 0)
+		put_parts(json, &result->parts);
 	if (options->hot != 0)
 		put_hot(json, result);
 	pfs_json_end(json);

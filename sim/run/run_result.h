@@ -7,6 +7,7 @@
 #define PFS_SIM_RUN_RESULT_H
 
 #include "sim/timed/hot_lines.h"
+#include "sim/run/parts.h"
 #include "sim/run/run_options.h"
 
 #define PFS_RESULT_COUNTERS_MAX 96
@@ -22,6 +23,7 @@ struct pfs_run_result {
 		double value;
 	} counters[PFS_RESULT_COUNTERS_MAX];
 	struct pfs_hot_line hot[PFS_HOT_LINES_MAX];
+	struct pfs_parts parts;
 };
 
 void pfs_run_result_put(struct pfs_run_result *self, const char *name, double value);

@@ -2,6 +2,7 @@
 
 #include "bench/calls_with.h"
 #include "sim/run/due.h"
+#include "sim/run/parts.h"
 #include "check/machine/operation.h"
 #include "sim/timed/timed.h"
 
@@ -22,7 +23,10 @@ PFS_UNSEEN static struct pfs_claim allocate(struct pfs_thread *thread)
 	if (!recording)
 		return claim;
 	pfs_sim_quiet(); /* or all threads would pay for the histogram's lines */
-	pfs_histogram_add(&histogram, pfs_timed_now_ns() - begin_ns);
+	uint64_t end_ns = pfs_timed_now_ns();
+	pfs_histogram_add(&histogram, end_ns - begin_ns);
+	if (claim.record != NULL)
+		pfs_parts_allocated(end_ns);
 	pfs_sim_loud();
 	return claim;
 }
@@ -59,6 +63,8 @@ const struct pfs_calls *pfs_timed_calls(const struct pfs_variant *variant)
 void pfs_timed_calls_record(bool on)
 {
 	recording = on;
+	if (on)
+		pfs_parts_begin();
 }
 
 const struct pfs_histogram *pfs_timed_calls_histogram(void)

@@ -10,7 +10,6 @@
 #include "containers/yield.h"
 #include "sim/seams/seams.h"
 
-#define WARM_UP_PARTS 5
 #define BATCHES 16 /* in a thread's share of the window, at least */
 #define BATCH_MAX 32
 #define IDLE_SPINS 64 /* looks for work before it yields the CPU */
@@ -277,7 +276,7 @@ void pfs_trial_run(struct pfs_pool *pool, const struct pfs_trial_plan *plan,
 	window.thread_count = window.working = pool->thread_count;
 	window.measured = !plan->adapt;
 	window.ops_max = plan->ended != NULL ? UINT64_MAX
-			 : plan->adapt       ? backend->ops / WARM_UP_PARTS + 1
+			 : plan->adapt       ? backend->ops / PFS_WARM_UP_PARTS + 1
 					     : backend->ops;
 	window.stretch = backend->window_ns != 0
 				 ? (double)backend->nominal_ns / (double)backend->window_ns

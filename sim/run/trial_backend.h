@@ -19,6 +19,9 @@
 
 #include "sim/timed/timed.h"
 
+/* Before the measured window goes one with this share of its operations. */
+#define PFS_WARM_UP_PARTS 5
+
 struct pfs_container;
 
 struct pfs_trial_backend {

@@ -81,6 +81,9 @@ def check_values(found, name, workload, policy):
     if workload in ("pair", "churn", "fill", "refuse"):
         expect(found["ns_samples"] == found["ops"], f"{name}: not every allocation was timed")
     expect(found.get("ns_p50", 0) <= found.get("ns_max", 0), f"{name}: latencies")
+    if workload in ("pair", "churn"):
+        check_parts(found, name)
+        expect(found["warm_up_wanted"] == 120, f"{name}: operations to warm up")
     if workload == "fill":
         expect(found["finished"] == 1 and found["filled"] == found["ops"] == 400,
                f"{name}: filled {found['filled']} of 400")
@@ -100,6 +103,21 @@ def check_values(found, name, workload, policy):
         expect(found["needless_growths"] == 0, f"{name}: needless growth")
         expect(found.get("excess_pages", 0) == 0, f"{name}: excess pages")
         expect(found["false_full"] == 0, f"{name}: false full")
+
+
+def check_parts(found, name):
+    """The parts of a window: equally many allocations each, in order, up to nearly its end."""
+    parts = found["parts"]
+    counts, size = parts["allocations"], len(parts["allocations"])
+    expect(all(len(column) == size for column in parts.values()), f"{name}: columns of parts")
+    expect(32 <= size < 64, f"{name}: {size} parts")
+    expect(counts == [counts[0] * (k + 1) for k in range(size)], f"{name}: sizes of parts")
+    expect(found["ns_samples"] - counts[-1] < counts[0], f"{name}: allocations after the parts")
+    for key in ("ns", "record_skips"):
+        expect(parts[key] == sorted(parts[key]), f"{name}: {key} of parts runs backwards")
+    expect(parts["ns"][-1] <= found["window_ns"], f"{name}: parts end after the window")
+    expect(parts["record_skips"][-1] <= found["record_skips"], f"{name}: skips of parts")
+    expect(max(parts["pages"]) <= found["pages_peak"], f"{name}: pages of parts")
 
 
 def matrix():
