@@ -40,17 +40,20 @@ def _cell(ratios, text):
 
 def _matrix(suite, metric, name, what):
     cases = [case for case in suite.cases if suite.best_peer(case, metric)]
-    cells, subject = {}, _subject(suite)
+    cells, tally = {}, []
     for row, case in enumerate(cases):
         for column, allocator in enumerate(suite.names):
             ratios = suite.to_best(case, allocator, metric)
             if ratios:
                 cells[row, column] = _cell(ratios, f"{allocator}, {case}")
+        interval = stats.sure_interval(suite.to_best(case, _subject(suite), metric))
+        tally.append("undecided" if interval is None or interval.low <= 1 <= interval.high else
+                     "less" if interval.high < 1 else "more")
     if not cells:
         return None
-    tones = [cell[1] for (_, column), cell in cells.items() if suite.names[column] == subject]
-    title = (f"{what}: {subject} takes at most {NEAR} × the best peer in {tones.count('more')} of "
-             f"{len(tones)} cases, more in {tones.count('less')}; {tones.count('open')} undecided")
+    title = (f"{what}: {_subject(suite)} needs less than the best peer in {tally.count('less')} of "
+             f"{len(cases)} cases, more in {tally.count('more')}; "
+             f"{tally.count('undecided')} undecided")
     return parts.drawn(name, charts.ratio_chart, title, {
         "subtitle": "× the best of the peers in that case",
         "columns": suite.names, "cells": cells, "rows": [(case, None) for case in cases],
@@ -86,11 +89,8 @@ def tails(results):
             points.append((middle, None, None, f"{name}, {allocator_tails.name_of(call)}: "
                            f"{time_text(middle)}", shape, []))
         rows.append({"name": name, "index": looks.of(name), "points": points})
-    subject = _subject(suite) if _subject(suite) in found else min(found, key=found.get)
-    others = [value for name, value in found.items() if name != subject]
-    title = f"The longest malloc, free or realloc takes {time_text(found[subject])} with {subject}"
-    if others:
-        title += f", {time_text(min(others))} to {time_text(max(others))} with the others"
+    title = "The longest malloc, free or realloc takes " + parts.extremes(
+        {name: allocator_tails.samples_quick(suite, name) for name in found}, time_text)
     return parts.drawn("allocator-tails", charts.row_chart, title, {
         "subtitle": "time on a processor; fork copies the tables of the heap's pages",
         "x_name": "longest call, logarithmic", "x_log": True, "x_form": time_text, "rows": rows,
@@ -113,10 +113,14 @@ def _mean(results, metric, name, what):
             (middle, low, high, f"{allocator}, {what}: {middle:.3f} × {base}", "circle", [])]})
     subject = _subject(suite)
     middle, low, high = intervals[subject]
-    span = "" if low is None else f" ({low:.2f} to {high:.2f})" if not low <= 1 <= high else \
-        f" (undecided: {low:.2f} to {high:.2f})"
-    title = (f"Over {len(suite.judged(metric))} programs and workloads {subject} takes "
-             f"{middle:.2f} × the {what} of {base}{span}, the best peer by mean")
+    least = min(map(len, suite.ratios(subject, base, metric)))
+    where = f"Over {len(suite.judged(metric))} programs and workloads"
+    title = (f"{where} {subject} takes {middle:.2f} × the {what} of {base}, the best peer by mean"
+             + ("" if low is None else f" ({low:.2f} to {high:.2f})"))
+    if low is not None and (least < stats.LEAST or low <= 1 <= high):
+        title = f"{where}: undecided how the {what} of {subject} compares with {base}'s"
+        title += f"; some cases have {parts.count_noun(least, 'launch')}" \
+            if least < stats.LEAST else ""
     return parts.drawn(name, charts.row_chart, title, {
         "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
         f"launches ({stats.DRAWS} draws)", "x_name": f"{what} × {base}", "rows": rows,
@@ -151,13 +155,9 @@ def idle(results):
                                f"({parts.count_noun(len(samples), 'launch')})", shape, []))
         rows.append({"name": name, "index": looks.of(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]
-    kept = {name: suite.mid(shown, name, "idle_bytes") for name in suite.names}
-    kept = {name: value for name, value in kept.items() if value is not None}
-    subject = _subject(suite) if _subject(suite) in kept else min(kept, key=kept.get)
-    others = [value for name, value in kept.items() if name != subject]
-    title = f"3 s after the load of {shown} {subject} holds {megabytes(kept[subject])}"
-    if others:
-        title += f", the others {megabytes(min(others))} to {megabytes(max(others))}"
+    kept = {name: suite.samples(shown, name, "idle_bytes") for name in suite.names}
+    title = (f"3 s after the load of {shown} a process holds "
+             f"{parts.extremes({n: v for n, v in kept.items() if v}, megabytes)}")
     return parts.drawn("allocator-idle", charts.row_chart, title, {
         "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",

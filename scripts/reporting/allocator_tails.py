@@ -41,6 +41,11 @@ def rows(suite):
     return ["one call among many", *suite.names], made
 
 
+def samples_quick(suite, name):
+    """The samples of that one of malloc, free and realloc whose median is the largest."""
+    return max((suite.samples(CASE, name, f"{call}_{ON_CPU}") for call in QUICK), key=median)
+
+
 def longest_quick(suite, name):
     """The longest of malloc, free and realloc on a processor, by medians; None: not measured."""
     found = [suite.mid(CASE, name, f"{call}_{ON_CPU}") for call in QUICK]

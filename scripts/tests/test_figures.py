@@ -7,10 +7,11 @@ from pathlib import Path
 from unittest import mock
 
 import fixture
+import invented_allocators
 from common import browser, documents, stats
 from measuring import malloc_peers
-from reporting import (allocator_figures, charts, figure_parts as parts, figures, looks, pdf,
-                       results)
+from reporting import (allocator_figures, allocator_results, charts, figure_parts as parts, figures,
+                       looks, pdf, results)
 
 PLAIN = re.compile(r'<text class="f\d+"[^>]* fill="(#\w+)">(\w+)</text>')
 
@@ -146,6 +147,21 @@ class Words(unittest.TestCase):
         self.assertEqual(said(a=low, b=low[::-1]), "1.01 to 1.01 (medians; order undecided)")
         self.assertIn("(a and c)", said(a=low, c=low[::-1], b=high))
         self.assertNotIn("(a", said(a=low, b=shaken))
+
+    def test_few_launches_of_allocators_decide_nothing(self):
+        def title(name, launches):
+            document = invented_allocators.document()
+            document["launches"] = [{**launch, "round": number + 1}
+                                    for number in range(launches) for launch in
+                                    document["launches"] if launch["round"] == 1]
+            found = results.Results()
+            found.allocators = allocator_results.Suite(document)
+            return figures.FIGURES[name](found).title
+        for name in ("allocator-mean", "allocator-mean-peak", "allocator-idle", "allocator-tails"):
+            self.assertIn("undecided", title(name, 3), name)
+            self.assertNotIn("undecided", title(name, 6), name)
+        self.assertIn("less than the best peer in 0 of", title("allocator-cpu", 3))
+        self.assertNotIn("less than the best peer in 0 of", title("allocator-cpu", 6))
 
     def test_the_number_at_the_end_is_of_one_metric(self):
         points = [(1.0, None, None, "", "circle", []), (5.0, None, None, "", "square", [])]
