@@ -152,7 +152,7 @@ def memory(results):
         "subtitle": "box and private memory of the accounts, before a block is "
         "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
         "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
-        "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
+        "y_form": bytes_text, "y_unit": 1 << 20, "series": series,
         "note": f"{suite.document['kind']} suite; box: blocks of its file, private: Anonymous of "
         "smaps_rollup, both as the system says"},
         caption="Beside it each block has a note: 4 bytes in a tag of the allocator, 16 in a "

@@ -3,7 +3,7 @@ set for each case, their means, and what stays resident after idling. See alloca
 """
 
 from common import stats
-from common.amounts import time_text
+from common.amounts import bytes_text, time_text
 from common.stats import median
 from reporting import allocator_results, allocator_tails, charts, figure_parts as parts
 from reporting.allocator_results import CPU, OURS, PEAK
@@ -12,11 +12,6 @@ COLOURS = {OURS: 0, "jemalloc": 4, "mimalloc": 3, "tcmalloc": 5, "glibc": 6}
 INK = 7
 NEAR = 1.15
 SHAPES = ("circle", "square", "triangle", "diamond", "bar")
-
-
-def megabytes(value):
-    """Bytes as the ticks of a logarithmic axis are round."""
-    return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
 
 
 def colour(name):
@@ -149,7 +144,7 @@ def idle(results):
             samples = suite.samples(case, name, "idle_bytes")
             if samples:
                 middle = median(samples)
-                points.append((middle, None, None, f"{name}, {case}: {megabytes(middle)} "
+                points.append((middle, None, None, f"{name}, {case}: {bytes_text(middle)} "
                                f"({parts.count_noun(len(samples), 'launch')})", shape, []))
         rows.append({"name": name, "index": colour(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]
@@ -157,12 +152,12 @@ def idle(results):
     kept = {name: value for name, value in kept.items() if value is not None}
     subject = _subject(suite) if _subject(suite) in kept else min(kept, key=kept.get)
     others = [value for name, value in kept.items() if name != subject]
-    title = f"3 s after the load of {shown} {subject} holds {megabytes(kept[subject])}"
+    title = f"3 s after the load of {shown} {subject} holds {bytes_text(kept[subject])}"
     if others:
-        title += f", the others {megabytes(min(others))} to {megabytes(max(others))}"
+        title += f", the others {bytes_text(min(others))} to {bytes_text(max(others))}"
     return parts.drawn("allocator-idle", charts.row_chart, title, {
         "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
         "x_name": "resident bytes of the process, logarithmic", "x_log": True,
-        "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
+        "x_form": bytes_text, "x_unit": 1 << 20, "rows": rows, "key": list(zip(SHAPES, cases)),
         "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})
