@@ -120,8 +120,9 @@ def mean(results):
     title = f"Over {len(suite.judged(CPU))} programs and workloads {subject} takes "
     title += (f"{found[subject, CPU]:.2f} × the CPU time of {bases[CPU]} and "
               f"{found[subject, PEAK]:.2f} × the memory of {bases[PEAK]}, the best peers by mean"
-              if least >= stats.LEAST else "an undecided share of the best peers' CPU time and memory: "
-              f"some cases have {parts.count_noun(least, 'launch')}, {stats.LEAST} are needed")
+              if least >= stats.LEAST else
+              "an undecided share of the best peers' CPU time and memory: some cases have "
+              f"{parts.count_noun(least, 'launch')}, {stats.LEAST} are needed")
     return parts.drawn("allocator-mean", charts.row_chart, title, {
         "subtitle": "geometric means of ratios; thick: 95 % by bootstrap of "
         f"launches ({stats.DRAWS} draws)", "x_name": "× the best peer by mean", "rows": rows,

@@ -249,7 +249,8 @@ class Titles(fixture.Case):
             found.values[key]["process_bytes_peak"] = [(10 + more) << 20] * 3
         self.assertGreater(len(watched), 2)
         made = {f.name: f for f in figures.make(found)[0]}
-        self.assertRegex(made["replay"].title, r"\w+ is faster than original in \d+ of \d+, by a factor of \d")
+        self.assertRegex(made["replay"].title,
+                         r"\w+ is faster than original in \d+ of \d+, by a factor of \d")
         self.assertRegex(made["calls"].title, r"public API takes 1\.[56]\d* to 1\.[67]\d* ×")
         self.assertRegex(made["ebb"].title, "reclaiming .* ×")
         self.assertRegex(made["fairness"].title, "slowest thread does at least 0.7")
