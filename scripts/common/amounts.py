@@ -17,7 +17,7 @@ def number(value):
 def bytes_text(value):
     """Bytes in binary units."""
     for limit, suffix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if abs(value) >= limit:
+        if abs(value) >= limit * 0.9765:  # from 1000 of the smaller unit on: no exponent
             return f"{value / limit:.3g} {suffix}"
     return f"{value:.0f} B"
 

@@ -151,7 +151,7 @@ def memory(results):
         "subtitle": "box and private memory of the accounts, before a block is "
         "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
         "x_log": len(threads) > 1, "y_name": "bytes that the accounts take", "y_log": True,
-        "y_form": lambda v: f"{v / 1e6:g} MB", "series": series,
+        "y_form": bytes_text, "y_unit": 1 << 20, "series": series,
         "note": f"{suite.document['kind']} suite; each point the median of "
         f"{parts.count_noun(min(map(len, total.values())), 'launch')} or more; box: "
         "blocks of its file, private: Anonymous of "

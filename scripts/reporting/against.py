@@ -7,7 +7,7 @@ not met, or is undecided, stays in the table.
 from common import judge, stats
 from measuring import peers
 from reporting.results import ANY
-from reporting.summary import per_operation, ratio_bar
+from reporting.summary import ratio_bar
 
 OURS = ("exact", "magazine")
 PAGES_EACH = 64  # as suite.py has it
@@ -56,11 +56,11 @@ def _pair_bars(results):
     floor = results.mid("release", "items_per_second", **bare)
     reason = REASONS["floor_magazine"].format(floor=1e9 / floor if floor else 0)
     return [ratio_bar(results, "exact, pair, 1 thread: at most 2.5 × the floor", bare,
-                      _pair("exact"), most=2.5, form=per_operation, reason=REASONS["floor_exact"]),
+                      _pair("exact"), most=2.5, reason=REASONS["floor_exact"]),
             ratio_bar(results, "magazine, pair, 1 thread: at most 0.7 × the floor", bare,
-                      _pair("magazine"), most=0.7, form=per_operation, reason=reason),
+                      _pair("magazine"), most=0.7, reason=reason),
             ratio_bar(results, "magazine, pair, 1 thread: at least 1.3 × as fast as jemalloc",
-                      _pair("magazine"), _pair("jemalloc"), least=1.3, form=per_operation,
+                      _pair("magazine"), _pair("jemalloc"), least=1.3,
                       reason=REASONS["jemalloc"])]
 
 
@@ -158,8 +158,7 @@ def _peer_bars(results):
             ratio_bar(results, "magazine, churn 0.9, 2 threads: at least 0.9 × mimalloc",
                       _churn("magazine", 0.9), _churn("mimalloc", 0.9), least=0.9),
             ratio_bar(results, "magazine, pair by the public calls, 1 thread: at least as fast as "
-                      "jemalloc", calls, {**calls, "policy": "jemalloc"}, least=1,
-                      form=per_operation)]
+                      "jemalloc", calls, {**calls, "policy": "jemalloc"}, least=1)]
 
 
 def _fill(policy, records):
@@ -173,13 +172,13 @@ def _growth_bars(results):
     for policy in OURS:
         small, large = (_fill(policy, records) for records in (1 << 16, 1 << 24))
         bar = ratio_bar(results, f"{policy}, fill, touched memory: a record of 16 Mi costs at most "
-                        "1.5 × one of 64 Ki", small, large, most=1.5, form=per_operation)
+                        "1.5 × one of 64 Ki", small, large, most=1.5)
         rows.append(_of_ends(bar, results.of("release", "finished", **large)))
     for policy in OURS:
         few, many = ({"workload": "refuse", "policy": policy, "threads": 1, "records": pages}
                      for pages in (64, 1 << 20))
         rows.append(ratio_bar(results, f"{policy}: a refusal at 1 Mi pages costs at most 2 × one "
-                              "at 64", few, many, most=2, form=per_operation))
+                              "at 64", few, many, most=2))
     return rows
 
 

@@ -3,18 +3,13 @@ set for each case, their means, and what stays resident after idling. See alloca
 """
 
 from common import stats
-from common.amounts import time_text
+from common.amounts import bytes_text, time_text
 from common.stats import median
 from reporting import allocator_results, allocator_tails, charts, figure_parts as parts, looks
 from reporting.allocator_results import CPU, OURS, PEAK
 
 NEAR = 1.15
 SHAPES = ("circle", "square", "triangle", "diamond", "bar")
-
-
-def megabytes(value):
-    """Bytes as the ticks of a logarithmic axis are round."""
-    return f"{value / 1e6:.3g} MB" if value < 999.5e6 else f"{value / 1e9:.3g} GB"
 
 
 def _subject(suite):
@@ -151,7 +146,7 @@ def idle(results):
             samples = suite.samples(case, name, "idle_bytes")
             if samples:
                 middle = median(samples)
-                points.append((middle, None, None, f"{name}, {case}: {megabytes(middle)} "
+                points.append((middle, None, None, f"{name}, {case}: {bytes_text(middle)} "
                                f"({parts.count_noun(len(samples), 'launch')})", shape, []))
         rows.append({"name": name, "index": looks.of(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]

@@ -56,7 +56,8 @@ def line_chart(spec, width=548, height=372):
     values = [v for s in spec["series"] for p in s["points"] for v in [*p[1:4], *p[5]]
               if v is not None]
     y_form = spec.get("y_form", number)
-    scale = Scale(values, bottom, top, log=spec.get("y_log", False), zero=spec.get("zero", True))
+    scale = Scale(values, bottom, top, log=spec.get("y_log", False), zero=spec.get("zero", True),
+                  unit=spec.get("y_unit", 1.0))
     left = 14 + max(text_width(y_form(t), 11) for t in scale.ticks)
     right = width - 26 - max([text_width(n, LABEL) for n in names] or [0])
     step = (right - left - 24) / max(1, len(spec["xs"]) - 1)

@@ -285,8 +285,8 @@ def _raw_need(results, found):
     if not wins:
         return [Need(says, [], False, "no allocator is surely faster here")]
     best = max(wins, key=lambda p: len(wins[p]))
-    return [Need(says, [best], True, f"surely faster than the best of ours in "
-                 f"{len(wins[best])} of {len(found)} workloads")]
+    return [Need(says, [best], True, f"surely faster than ours in {len(wins[best])} of "
+                 f"{len(found)}")]
 
 
 def _load_needs(results, found):

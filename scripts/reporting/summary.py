@@ -172,30 +172,21 @@ def table_text(results):
     return f"{columns.aligned(*table(results))}\n{UNSURE}"
 
 
-def per_operation(value):
-    """4 ns, of a rate."""
-    return f"{1e9 / value:.3g} ns"
-
-
 def millions(value):
     """5.3 M/s, of a rate."""
     return f"{value / 1e6:.3g} M/s"
 
 
-def ratio_bar(results, says, one, other, least=None, most=None, form=millions, reason=""):
+def ratio_bar(results, says, one, other, least=None, most=None, reason=""):
     """A bar on one / other, rates of launches of the same round; one and other say which case."""
-    values = [results.mid("release", "items_per_second", **case) for case in (one, other)]
-    if not all(values):
-        return judge.unmeasured(says)
     return judge.bar(says, results.ratio("items_per_second", one, other), least, most,
-                     detail=f"medians {form(values[0])} and {form(values[1])}", reason=reason)
+                     reason=reason)
 
 
 def _bar_floor(results):
     return ratio_bar(results, "local_scan, pair, 1 thread: at most 2 × the floor",
                      {"workload": "floor"},
-                     {"workload": "pair", "policy": "local_scan", "threads": 1}, most=2,
-                     form=per_operation)
+                     {"workload": "pair", "policy": "local_scan", "threads": 1}, most=2)
 
 
 def _bar_random_start(results):

@@ -82,8 +82,8 @@ class Scale:
         if low == high:
             low, high = (low / 2, high * 2) if log else (low - (not zero), high + 1)
         self.log, self.begin, self.end = log, begin, end
-        self.ticks = log_ticks(low, high) if log else [
-            unit * tick for tick in linear_ticks(low / unit, high / unit)]
+        self.ticks = [unit * tick for tick in (log_ticks if log else linear_ticks)(
+            low / unit, high / unit)]
         self.low, self.high = min(self.ticks[0], low), max(self.ticks[-1], high)
 
     def at(self, value):

@@ -219,8 +219,8 @@ class Commands(fixture.Case):
         os.rename(home, moved)
         with open(os.path.join(moved, "results", "of 'mine'", "report.html"),
                   encoding="utf-8") as file:
-            commands = [html.unescape(c) for c in re.findall(r"(?:Command|The card|The matrix): <code>([^<]*)</code>",
-                                                             file.read())]
+            commands = [html.unescape(c) for c in re.findall(
+                r"(?:Command|The card|The matrix): <code>([^<]*)</code>", file.read())]
         self.assertEqual([c for c in commands if self.folder in c], [])
         for end, word in (("--figure floor", "floor.svg"), ("--print matrix", "magazine")):
             command = next(c for c in commands if c.endswith(end))
