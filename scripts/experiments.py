@@ -156,7 +156,8 @@ def write_claims(folder, size):
     if made:
         headers, rows = made
         lines += ["", *steadiness.sentences(found.simulated()), "",
-                  f"{found.simulated().stamp}; medians of the seeds; rates without the start-up:", "",
+                  f"{found.simulated().stamp}; medians of the seeds; rates without the start-up:",
+                  "",
                   "| " + " | ".join(h.replace("\n", " ") for h in headers) + " |",
                   "|---" * len(headers) + "|"]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
