@@ -10,8 +10,8 @@ import os
 import re
 
 from common import documents, judge
-from reporting import (against, change, chapters, choice, claims, front, markup, results, steadiness,
-                       summary, svg, tables)
+from reporting import (against, change, chapters, choice, claims, front, markup, results,
+                       steadiness, summary, svg, tables)
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 
