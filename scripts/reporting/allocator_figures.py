@@ -152,11 +152,11 @@ def idle(results):
     shown = "idle" if "idle" in cases else cases[0]
     kept = {name: suite.samples(shown, name, "idle_bytes") for name in suite.names}
     title = (f"3 s after the load of {shown} a process holds "
-             f"{parts.extremes({n: v for n, v in kept.items() if v}, megabytes)}")
+             f"{parts.extremes({n: v for n, v in kept.items() if v}, bytes_text)}")
     return parts.drawn("allocator-idle", charts.row_chart, title, {
         "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",
         "x_name": "resident bytes of the process, logarithmic", "x_log": True,
-        "x_form": megabytes, "rows": rows, "key": list(zip(SHAPES, cases)),
+        "x_form": bytes_text, "x_unit": 1 << 20, "rows": rows, "key": list(zip(SHAPES, cases)),
         "told": SHAPES[cases.index(shown)] if shown in cases[:len(SHAPES)] else "",
         "lines": [(allocator_results.IDLE_LIMIT, "10 MiB")], "note": _note(suite)})

@@ -98,7 +98,8 @@ def machines(results):
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
         "note": "median of the seeds" + steadiness.stated(results, results.cases(
-            "simulated", workload="churn", machine=ANY)), "groups": groups, "rows": rows})
+            "simulated", workload="churn", machine=ANY), "simulated"), "groups": groups,
+        "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
 
 

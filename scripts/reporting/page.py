@@ -37,7 +37,8 @@ def _templates():
     made = jinja2.Environment(loader=jinja2.FunctionLoader(_source), autoescape=True,
                               undefined=jinja2.StrictUndefined)
     made.globals.update(against=against, change=change, chapters=chapters, choice=choice,
-                        claims=claims, front=front, judge=judge, steadiness=steadiness, markup=markup, results=results,
+                        claims=claims, front=front, judge=judge,
+                        steadiness=steadiness, markup=markup, results=results,
                         summary=summary, tables=tables)
     return made
 

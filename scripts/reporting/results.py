@@ -103,7 +103,8 @@ def _settled(path, row):
     try:
         return steady.metrics(row)
     except (KeyError, TypeError, IndexError, ZeroDivisionError):
-        raise BadInput(f"{path}: the parts of {row['name']} are damaged; simulate it again") from None
+        raise BadInput(f"{path}: the parts of {row['name']} are damaged; simulate it "
+                       "again") from None
 
 
 class Results:

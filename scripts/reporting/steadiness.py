@@ -15,19 +15,19 @@ def _span(values, form="{:,.0f}"):
     return " to ".join(ends)
 
 
-def _values(view, cases, metric):
-    return [v for c in cases for v in view.samples("counted", c, metric)]
+def _values(view, cases, metric, build):
+    return [v for c in cases for v in view.samples(build, c, metric)]
 
 
-def stated(view, cases):
+def stated(view, cases, build="counted"):
     """Operations, warm-up and seeds of cases, for a figure's foot."""
-    wanted = [int(v) for v in _values(view, cases, "ops_wanted")]
+    wanted = [int(v) for v in _values(view, cases, "ops_wanted", build)]
     if not wanted:
         return ""
     # Runs of before this was recorded had the same share.
-    before = _values(view, cases, "warm_up_wanted") or [v // 5 for v in wanted]
-    cut = _values(view, cases, "start_up")
-    seeds = sorted({int(v) for v in _values(view, cases, "seed")})
+    before = _values(view, cases, "warm_up_wanted", build) or [v // 5 for v in wanted]
+    cut = _values(view, cases, "start_up", build)
+    seeds = sorted({int(v) for v in _values(view, cases, "seed", build)})
     return (f"; {_span(wanted)} operations after {_span(before)} to warm up, "
             + (f"of them {_span(cut, '{:.0%}')} cut as start-up" if cut else "not tested for a "
                "steady state") + f"; seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}")

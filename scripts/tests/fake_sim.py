@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -S
 """fake_sim.py - answers like pfs-sim run and explore with invented numbers, for the tests of the
 scripts. PFS_FAKE_EXTRA names one more policy, which is strict. PFS_FAKE_LOG names a file that
-gets a line for each start. PFS_FAKE_DRIFT names a policy that becomes slower and slower. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
+gets a line for each start. PFS_FAKE: slow sleeps a while, fail:POLICY exits with 2 for that
 policy, cut prints half a document and succeeds.
 """
 
@@ -29,10 +29,7 @@ def run(given):
     rate = SPEED.get(policy, 1e7) * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
              "flag_skips": 3, "false_full": int(heat)}
-    if os.environ.get("PFS_FAKE_DRIFT") == policy:
-        shares = [1 / (1 + k / 4) for k in range(PARTS)]
-    else:  # four times as fast at first
-        shares = [4 if k < PARTS // 4 else 1 for k in range(PARTS)]
+    shares = [4 if k < PARTS // 4 else 1 for k in range(PARTS)]  # faster at first
     ends = [int(1e9 * calls / PARTS / rate * sum(1 / s for s in shares[:k + 1])) + k
             for k in range(PARTS)]
     parts = {"allocations": [calls * (k + 1) // PARTS for k in range(PARTS)], "ns": ends,
