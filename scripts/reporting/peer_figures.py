@@ -88,7 +88,8 @@ def calls(results):
     columns = sorted({column for _, column in cells}, key=lambda c: (c.split(",")[0] != "pair", c))
     policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
     own = [p for p in policies if p not in summary.baselines(results)] or policies
-    values = [median(r) for (p, _), r in cells.items() if p in own and stats.sure_interval(r)]
+    values = [median(r) for (p, _), r in cells.items()
+              if p in own and _ratio_cell(r, "")[1] != OPEN]
     head = "A call of the public API takes " + (f"{_range(values)} × the" if values else
                                                 "an undecided") + " time of the same batch inlined"
     return _ratio_figure(results, "calls", head, {
@@ -149,7 +150,8 @@ def ebb(results):
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
-        told.append(f"{policy} {median(found):.2g} ×" if stats.sure_interval(found) else
+        interval = stats.sure_interval(found)
+        told.append(f"{policy} {summary.span_text(interval)} ×" if interval else
                     f"{policy} undecided")
     title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
     return parts.drawn("ebb", charts.row_chart, title, {
