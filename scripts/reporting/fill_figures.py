@@ -59,7 +59,8 @@ def _dearer(results, low, high):
                             for case in (low, high)))
     if not ratios:
         return None
-    return f"{summary.times(median(ratios))} ×" if stats.sure_interval(ratios) else None
+    interval = stats.sure_interval(ratios)
+    return f"{summary.span_text(interval)} ×" if interval else None
 
 
 def _cost_title(results, cases):

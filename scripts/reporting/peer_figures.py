@@ -164,7 +164,8 @@ def ebb(results):
         ratios[policy] = against.ebb_ratios(results, policy)
     told = []
     for policy, found in ratios.items():
-        told.append(f"{policy} {median(found):.2g} ×" if stats.sure_interval(found) else
+        interval = stats.sure_interval(found)
+        told.append(f"{policy} {summary.span_text(interval)} ×" if interval else
                     f"{policy} undecided")
     title = f"p99.9 of allocate while pages go back / without: {', '.join(told)}"
     return parts.drawn("ebb", charts.row_chart, title, {

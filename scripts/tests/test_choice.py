@@ -199,7 +199,7 @@ class Commands(fixture.Case):
         self.assertEqual(there - named, set())
         self.assertGreater(len(there), 18)
         self.assertEqual(len(re.findall(r"<figure ", page)), len(re.findall(
-            r"Command: <code>[^<]*</code></figcaption>", page)))
+            r"(?:Command|On that machine): <code>[^<]*</code></figcaption>", page)))
 
     def test_works_in_folders_with_spaces_and_elsewhere(self):
         """The report of a project in a folder with a space; the project is then moved, as to

@@ -53,8 +53,9 @@ class Growth(fixture.Case):
             self.assertIn(f">{policy}<", drawn)
         for word in (">16 Ki<", ">1 Mi<", ">16 Mi<", "covers 96.9 %"):
             self.assertIn(word, drawn)
-        self.assertRegex(figure.title, r"grows to 1 Mi records: a record costs original \d+ ×, .*, "
-                         r"exact [01][.\d]* × and magazine [01][.\d]* × what it costs up to 16 Ki")
+        self.assertRegex(
+            figure.title, r"grows to 1 Mi records: a record costs original \d+–\d+ ×, .*, "
+            r"exact [01][.\d]*–[.\d]+ × and magazine [01][.\d]*–[.\d]+ × what it costs up to 16 Ki")
         fresh = figures.FIGURES["growth-fresh"](self.found)
         self.assertIn(">malloc<", fresh.canvas.document("", True))
 
