@@ -69,6 +69,14 @@ def growth_by_occupancy(results, policy="original"):
                          "occupancy", series)
 
 
+def _seeds_text(results):
+    """How many seeds the cases of churn have on the simulated machines."""
+    counts = sorted({len(results.rounds[build, case]) for build, case in results.values
+                     if build == "simulated" and case.workload == "churn"})
+    return parts.count_noun(counts[-1], "seed") if len(counts) == 1 else \
+        f"{counts[0]} to {counts[-1]} seeds"
+
+
 def machines(results):
     """Throughput and excess pages of the policies on each simulated machine, all CPUs busy."""
     rows, groups = [], [{"name": "churn, million operations per second", "cells": {}},
@@ -97,7 +105,7 @@ def machines(results):
     title = f"{len(rows)} machines, one thread for each CPU: {_machines_lead(results)}"
     canvas = charts.matrix_chart({
         "stamp": "simulated: virtual time", "title": title, "subtitle": "churn, about 0.95 full",
-        "note": "median of the seeds" + steadiness.stated(results, results.cases(
+        "note": f"median of {_seeds_text(results)}" + steadiness.stated(results, results.cases(
             "simulated", workload="churn", machine=ANY), "simulated"), "groups": groups,
         "rows": rows})
     return parts.Figure("sim-machines", f"Simulated machines: {title}", canvas, "")
