@@ -16,6 +16,7 @@
 #include "check/front/locals.h"
 #include "check/front/locks.h"
 #include "check/front/names.h"
+#include "check/front/thread_local.h"
 #include "check/front/threads.h"
 #include "check/front/user.h"
 #include "check/machine/trace.h"
@@ -33,9 +34,8 @@ static const struct pfs_sim_place *place_of(const void *code)
 
 static void *take(size_t align, size_t size, const void *code)
 {
-	if (!pfs_user_runs())
-		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
-	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
+	if (pfs_user_runs()) /* not in a constructor */
+		pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
 					  place_of(code));
 	if (block == NULL)
@@ -244,7 +244,7 @@ const struct pfs_name pfs_names[] = {
 	PTHREAD(barrier_init), PTHREAD(barrier_destroy), PTHREAD(barrier_wait),
 	PTHREAD(key_create), PTHREAD(key_delete), OURS("pthread_getspecific", pfs_key_get),
 	OURS("pthread_setspecific", pfs_key_set),
-	OURS("__cxa_thread_atexit", pfs_locals_at_exit),
+	OURS("__tls_get_addr", pfs_tls_address), OURS("__cxa_thread_atexit", pfs_locals_at_exit),
 	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
 	/* C11 */
 	OURS("thrd_create", pfs_thrd_create), OURS("thrd_join", pfs_thrd_join),

@@ -18,7 +18,9 @@
 #include "check/front/limit.h"
 #include "check/front/names.h"
 #include "check/front/outcomes.h"
+#include "check/front/pages.h"
 #include "check/front/places.h"
+#include "check/front/refuse.h"
 #include "check/front/saved.h"
 #include "check/front/scenario.h"
 #include "check/front/shared.h"
@@ -411,15 +413,18 @@ static int run(struct pfs_check_arguments *arguments)
 	machine->setup.has_fences = true;
 	pfs_user.machine = machine;
 	if (!pfs_check_signals_begin(arguments->patience) ||
-	    !pfs_check_idle_begin(arguments->program, arguments->patience))
+	    !pfs_check_idle_begin(arguments->patience))
 		return refuse("--patience", "no timer for it");
 	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	pfs_refuse_begin(arguments->program);
+	machine->hooks.fault = pfs_pages_fault;
 	const char *error = open_program(arguments);
+	if (error == NULL)
+		error = pfs_library_keep();
 	if (error != NULL)
 		return refuse(arguments->program, error);
-	pfs_library_keep();
 	return arguments->json ? check_as_data(arguments, machine) : check_all(arguments, machine);
 }
 

@@ -78,7 +78,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	pfs_futex_begin();
 	pfs_user_begin();
 	pfs_history_begin();
-	pfs_library_restore(PFS_USER_THREADS_MAX);
+	pfs_library_restore();
 	pfs_user.in_setup = true;
 	pfs_limit_setup(true);
 	self->function();
@@ -159,7 +159,7 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
 		const char *what = address == &thread->begun    ? "begin of"
 				   : address == &thread->ended  ? "end of"
-				   : address == &thread->asleep ? "sleep of"
+				   : address == &thread->woken ? "sleep of"
 								: NULL;
 		if (what == NULL)
 			continue;

@@ -37,7 +37,8 @@ struct pfs_user_thread {
 	void *argument, *result;
 	uint32_t id;
 	uint32_t begun, ended; /* words of the machine, of a thread of pthread_create */
-	uint32_t asleep;       /* the word of a condition variable's wait */
+	uint32_t sleeps;       /* waits for conditions and futexes, so far */
+	uint32_t woken;        /* a word of the machine: how many of them were ended */
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
 	uint32_t may_fail;    /* how many faults it could have had */
