@@ -101,7 +101,7 @@ if(PFS_KIT)
     COMPONENT pfslab-kit FILES_MATCHING PATTERN "*.pfstrace")
 endif()
 if(TARGET pfs-check)
-  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check PROGRAMS pfs-check:check)
+  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check check_copies PROGRAMS pfs-check:check)
   install(FILES cmake/pfs-checkRun.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pfs-check
     COMPONENT pfs-check)
   install(FILES check/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pfslab COMPONENT pfs-check)

@@ -14,6 +14,7 @@
 
 #include "check/front/assembly.h"
 #include "check/front/elf_file.h"
+#include "check/front/libc.h"
 #include "check/front/names.h"
 #include "check/front/pages.h"
 #include "check/front/places.h"
@@ -62,14 +63,14 @@ static void *must(void *memory)
 
 /* ---- replacing functions ---- */
 
-static const ElfW(Sym) *defined(const struct pfs_elf_symbols *symbols, const char *name)
+static bool defines(const struct pfs_elf_symbols *symbols, const char *name)
 {
 	for (size_t i = 1; i < symbols->count; i++) {
 		if (symbols->first[i].st_shndx != SHN_UNDEF &&
 		    strcmp(symbols->strings + symbols->first[i].st_name, name) == 0)
-			return &symbols->first[i];
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Names that the language reserves: a program that has them was linked with a C++ run-time. */
@@ -84,13 +85,18 @@ static void choose_names(const struct pfs_name *names)
 	struct pfs_elf_symbols symbols;
 	size_t count = 0;
 	pfs_elf_symbols(&library.file, &symbols);
-	for (const struct pfs_name *at = names; at->name != NULL; at++)
-		count++;
+	const struct pfs_name *const lists[] = { names, pfs_libc_names };
+	for (size_t list = 0; list < 2; list++) {
+		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++)
+			count++;
+	}
 	library.names = must(calloc(count + 1, sizeof(*names)));
 	struct pfs_name *to = library.names;
-	for (const struct pfs_name *at = names; at->name != NULL; at++) {
-		if (is_reserved(at->name) || defined(&symbols, at->name) == NULL)
-			*to++ = *at;
+	for (size_t list = 0; list < 2; list++) {
+		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++) {
+			if (is_reserved(at->name) || !defines(&symbols, at->name))
+				*to++ = *at;
+		}
 	}
 }
 

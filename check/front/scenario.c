@@ -2,6 +2,7 @@
 
 #include <pfslab/check.h>
 
+#include "check/front/clock.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
 #include "check/front/history.h"
@@ -75,6 +76,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	(void)machine;
 	pfs_check_heap_reset();
 	pfs_locals_begin();
+	pfs_clock_begin();
 	pfs_futex_begin();
 	pfs_user_begin();
 	pfs_history_begin();
@@ -176,6 +178,7 @@ static void keep_whole(struct pfs_machine_snapshot *snapshot, void *context)
 	(void)context;
 	pfs_user_put(snapshot);
 	pfs_locals_put(snapshot);
+	pfs_clock_put(snapshot);
 	pfs_futex_put(snapshot);
 	pfs_library_put(snapshot);
 	pfs_check_heap_put(snapshot);

@@ -43,7 +43,6 @@ struct pfs_user_thread {
 	bool is_taken, is_joined;
 	uint32_t may_fail;    /* how many faults it could have had */
 	bool has_limit;       /* waits with a time limit */
-	uint64_t elapsed_ns;  /* of its clock */
 	uint32_t plain_count; /* accesses since its last step */
 	uint32_t call_depth, look_count;
 	/* Not cleared between executions: only entries below the counts above are read. */
