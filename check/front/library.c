@@ -50,6 +50,7 @@ static struct {
 	struct link_map *map;   /* of the program; NULL: not bound yet */
 	struct segment segments[SEGMENTS_MAX]; /* of the program */
 	uint32_t segment_count;
+	const struct pfs_name *given;
 	struct pfs_name *names; /* that are replaced */
 	const char *error;
 } library;
@@ -63,14 +64,15 @@ static void *must(void *memory)
 
 /* ---- replacing functions ---- */
 
-static bool defines(const struct pfs_elf_symbols *symbols, const char *name)
+/* The program's own function of this name, or NULL. */
+static void *defined(const struct pfs_elf_symbols *symbols, const char *name)
 {
 	for (size_t i = 1; i < symbols->count; i++) {
 		if (symbols->first[i].st_shndx != SHN_UNDEF &&
 		    strcmp(symbols->strings + symbols->first[i].st_name, name) == 0)
-			return true;
+			return (void *)(library.map->l_addr + symbols->first[i].st_value);
 	}
-	return false;
+	return NULL;
 }
 
 /* Names that the language reserves: a program that has them was linked with a C++ run-time. */
@@ -79,23 +81,23 @@ static bool is_reserved(const char *name)
 	return strncmp(name, "__", 2) == 0 || strncmp(name, "_ZNSt", 5) == 0;
 }
 
-/* A function that the program defines is its own, whatever its name. */
-static void choose_names(const struct pfs_name *names)
+/* A function that the program defines is its own, whatever its name, and its libraries call it, such
+ * as its own operator new. */
+static void choose_names(void)
 {
 	struct pfs_elf_symbols symbols;
 	size_t count = 0;
+	const struct pfs_name *const lists[] = { library.given, pfs_libc_names };
 	pfs_elf_symbols(&library.file, &symbols);
-	const struct pfs_name *const lists[] = { names, pfs_libc_names };
 	for (size_t list = 0; list < 2; list++) {
 		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++)
 			count++;
 	}
-	library.names = must(calloc(count + 1, sizeof(*names)));
-	struct pfs_name *to = library.names;
+	struct pfs_name *to = library.names = must(calloc(count + 1, sizeof(*to)));
 	for (size_t list = 0; list < 2; list++) {
-		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++) {
-			if (is_reserved(at->name) || !defines(&symbols, at->name))
-				*to++ = *at;
+		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++, to++) {
+			void *own = is_reserved(at->name) ? NULL : defined(&symbols, at->name);
+			*to = (struct pfs_name){ at->name, own != NULL ? own : at->function };
 		}
 	}
 }
@@ -258,6 +260,7 @@ static void bind_all(void)
 		return;
 	}
 	pfs_places_begin(library.file.path, map->l_addr);
+	choose_names();
 	(void)dl_iterate_phdr(add_locals, &own); /* its own first */
 	(void)dl_iterate_phdr(add_locals, &others);
 	for (map = library.last->l_next; map != NULL; map = map->l_next)
@@ -285,7 +288,7 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 		error = pfs_elf_refusal(&library.file, names);
 	if (error != NULL)
 		return error;
-	choose_names(names);
+	library.given = names;
 	for (library.last = _r_debug.r_map; library.last->l_next != NULL;)
 		library.last = library.last->l_next;
 	/* libstdc++ counts references without atomics in a process of one thread. */
