@@ -61,8 +61,8 @@ static inline bool pfs_call_is_not(uint64_t value, uint64_t argument)
 	return value != argument;
 }
 
-/* Until pfs_call_wake is called for this thread: once for each sleep, so additions count. They order
- * nothing. */
+/* Until pfs_call_wake is called for this thread, once for each sleep. Additions count the calls,
+ * and order nothing. */
 static inline void pfs_call_sleep(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	pfs_user_await(&self->woken, PFS_SIM_RELAXED, pfs_call_is_at_least, self->sleeps, place);

@@ -41,7 +41,7 @@ static void on_alarm(int signal_number)
 	if (idle.ticks == TICKS)
 		pfs_refuse_now("leave the call out of the scenario",
 			       "sleeps in a call that is not modelled"); /* none of our code is
-									   * active */
+									  * active */
 }
 
 bool pfs_check_idle_begin(double patience)

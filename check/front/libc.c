@@ -69,7 +69,7 @@ static wchar_t *user_wcsdup(const wchar_t *text)
 }
 
 __attribute__((format(printf, 2, 0))) static int print(char **text, const char *format,
-							va_list values, const void *code)
+						       va_list values, const void *code)
 {
 	int length = vasprintf(text, format, values);
 	if (length >= 0)
@@ -77,8 +77,7 @@ __attribute__((format(printf, 2, 0))) static int print(char **text, const char *
 	return length >= 0 && *text == NULL ? -1 : length;
 }
 
-__attribute__((format(printf, 2, 3))) static int user_asprintf(char **text, const char *format,
-								...)
+__attribute__((format(printf, 2, 3))) static int user_asprintf(char **text, const char *format, ...)
 {
 	va_list values;
 	va_start(values, format);
@@ -88,13 +87,13 @@ __attribute__((format(printf, 2, 3))) static int user_asprintf(char **text, cons
 }
 
 __attribute__((format(printf, 2, 0))) static int user_vasprintf(char **text, const char *format,
-								 va_list values)
+								va_list values)
 {
 	return print(text, format, values, HERE);
 }
 
 __attribute__((format(printf, 3, 4))) static int user_asprintf_chk(char **text, int flag,
-								    const char *format, ...)
+								   const char *format, ...)
 {
 	va_list values;
 	(void)flag;
@@ -319,9 +318,10 @@ __attribute__((noreturn)) static void keeps(const char *name, const void *code)
 {
 	const void *own;
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
-	pfs_refuse_now("leave the call out of the scenario, or replace it by a function of your own",
-		       "calls %s at %s:%d, whose effect cannot be undone before the next execution",
-		       name, pfs_trace_base_name(place->file), place->line);
+	pfs_refuse_now(
+		"leave the call out of the scenario, or replace it by a function of your own",
+		"calls %s at %s:%d, whose effect cannot be undone before the next execution", name,
+		pfs_trace_base_name(place->file), place->line);
 }
 
 /* clang-format off */
@@ -331,8 +331,8 @@ __attribute__((noreturn)) static void keeps(const char *name, const void *code)
 	X(mmap) X(mmap64) X(munmap) X(mremap) X(mprotect) X(madvise) X(sbrk) X(brk) \
 	X(shm_open) X(shmget) X(shmat) \
 	X(fopen) X(fopen64) X(fdopen) X(freopen) X(freopen64) X(tmpfile) X(tmpfile64) X(fmemopen) \
-	X(open_memstream) X(popen) X(opendir) X(fdopendir) X(scandir) X(scandir64) X(glob) X(glob64) \
-	X(wordexp) X(fts_open) X(getaddrinfo) X(getifaddrs) X(regcomp) X(iconv_open) \
+	X(open_memstream) X(popen) X(opendir) X(fdopendir) X(scandir) X(scandir64) X(glob) \
+	X(glob64) X(wordexp) X(fts_open) X(getaddrinfo) X(getifaddrs) X(regcomp) X(iconv_open) \
 	X(setlocale) X(newlocale) X(duplocale) X(uselocale) \
 	X(setenv) X(putenv) X(unsetenv) X(clearenv) X(tsearch) X(tdelete) X(hcreate) X(hsearch) \
 	X(strtok) X(srand) X(srandom) X(initstate) X(setstate) X(random_r) \
@@ -360,7 +360,8 @@ const struct pfs_name pfs_libc_names[] = {
 	OURS("__cxa_atexit", user_at_exit),
 	OURS("__memcpy_chk", user_memcpy_chk), OURS("__memmove_chk", user_memcpy_chk),
 	OURS("__memset_chk", user_memset_chk), BOTH(mempcpy), OURS("__mempcpy", user_mempcpy),
-	USER(bcopy), USER(bzero), OURS("explicit_bzero", user_bzero), OURS("__explicit_bzero_chk", user_bzero), USER(memchr), USER(strlen), USER(strnlen),
+	USER(bcopy), USER(bzero), OURS("explicit_bzero", user_bzero),
+	OURS("__explicit_bzero_chk", user_bzero), USER(memchr), USER(strlen), USER(strnlen),
 	BOTH(strcpy), BOTH(stpcpy), BOTH(strncpy), BOTH(strcat), BOTH(strncat), USER(strcmp),
 	USER(strncmp), USER(strchr), USER(strrchr),
 	KEEPS(KEPT)

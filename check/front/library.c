@@ -14,7 +14,6 @@
 
 #include "check/front/assembly.h"
 #include "check/front/elf_file.h"
-#include "check/front/libc.h"
 #include "check/front/names.h"
 #include "check/front/pages.h"
 #include "check/front/places.h"
@@ -46,11 +45,11 @@ struct segment {
 
 static struct {
 	struct pfs_elf_file file;
-	struct link_map *last;  /* that was loaded before the program */
-	struct link_map *map;   /* of the program; NULL: not bound yet */
+	struct link_map *last;                 /* that was loaded before the program */
+	struct link_map *map;                  /* of the program; NULL: not bound yet */
 	struct segment segments[SEGMENTS_MAX]; /* of the program */
 	uint32_t segment_count;
-	const struct pfs_name *given;
+	const struct pfs_name *const *lists;
 	struct pfs_name *names; /* that are replaced */
 	const char *error;
 } library;
@@ -81,21 +80,20 @@ static bool is_reserved(const char *name)
 	return strncmp(name, "__", 2) == 0 || strncmp(name, "_ZNSt", 5) == 0;
 }
 
-/* A function that the program defines is its own, whatever its name, and its libraries call it, such
- * as its own operator new. */
+/* A function that the program defines is its own, whatever its name, and its libraries call it,
+ * such as its own operator new. */
 static void choose_names(void)
 {
 	struct pfs_elf_symbols symbols;
 	size_t count = 0;
-	const struct pfs_name *const lists[] = { library.given, pfs_libc_names };
 	pfs_elf_symbols(&library.file, &symbols);
-	for (size_t list = 0; list < 2; list++) {
-		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++)
+	for (const struct pfs_name *const *list = library.lists; *list != NULL; list++) {
+		for (const struct pfs_name *at = *list; at->name != NULL; at++)
 			count++;
 	}
 	struct pfs_name *to = library.names = must(calloc(count + 1, sizeof(*to)));
-	for (size_t list = 0; list < 2; list++) {
-		for (const struct pfs_name *at = lists[list]; at->name != NULL; at++, to++) {
+	for (const struct pfs_name *const *list = library.lists; *list != NULL; list++) {
+		for (const struct pfs_name *at = *list; at->name != NULL; at++, to++) {
 			void *own = is_reserved(at->name) ? NULL : defined(&symbols, at->name);
 			*to = (struct pfs_name){ at->name, own != NULL ? own : at->function };
 		}
@@ -197,8 +195,8 @@ static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
 	else if (library.segment_count == SEGMENTS_MAX)
 		library.error = "it has more writable segments than pfs-check supports";
 	else
-		library.segments[library.segment_count++] =
-			(struct segment){ (char *)first, end - first, NULL };
+		library.segments[library.segment_count++] = (struct segment){ (char *)first,
+									      end - first, NULL };
 }
 
 /* Loaded with the program: itself, and libraries that pfs-check does not use. */
@@ -277,7 +275,7 @@ void pfs_library_starts(void)
 		pfs_refuse_now(library.error, "cannot run");
 }
 
-const char *pfs_library_open(const char *path, const struct pfs_name *names)
+const char *pfs_library_open(const char *path, const struct pfs_name *const *lists)
 {
 	static char full[4096];
 	const char *error = NULL;
@@ -285,10 +283,10 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 		return strerror(errno);
 	error = pfs_elf_read(&library.file, full);
 	if (error == NULL)
-		error = pfs_elf_refusal(&library.file, names);
+		error = pfs_elf_refusal(&library.file, lists[0]);
 	if (error != NULL)
 		return error;
-	library.given = names;
+	library.lists = lists;
 	for (library.last = _r_debug.r_map; library.last->l_next != NULL;)
 		library.last = library.last->l_next;
 	/* libstdc++ counts references without atomics in a process of one thread. */

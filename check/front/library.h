@@ -13,8 +13,9 @@
 
 struct pfs_name;
 
-/* With these functions in place of the calls with their names. NULL, or why not, in one line. */
-const char *pfs_library_open(const char *path, const struct pfs_name *names);
+/* With these functions in place of the calls with their names: lists, the first of which has those
+ * that else would be refused. NULL, or why not, in one line. */
+const char *pfs_library_open(const char *path, const struct pfs_name *const *lists);
 
 /* Does it have line numbers? */
 bool pfs_library_has_lines(void);

@@ -52,9 +52,8 @@ void pfs_pages_add(void *first, size_t bytes)
 	char *at = (char *)first - before;
 	bytes = (before + bytes + page - 1) / page * page;
 	char *kept = malloc(bytes);
-	if (kept == NULL ||
-	    !pfs_grow((void **)&pages.areas, &pages.area_room, pages.area_count + 1,
-		      sizeof(struct area)))
+	if (kept == NULL || !pfs_grow((void **)&pages.areas, &pages.area_room, pages.area_count + 1,
+				      sizeof(struct area)))
 		abort();
 	memcpy(kept, at, bytes);
 	if (mprotect(at, bytes, PROT_READ) == 0)

@@ -32,8 +32,8 @@ void pfs_refuse_now(const char *advice, const char *what, ...)
 		(void)snprintf(who, sizeof(who), "the set-up or final check");
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE, "%s: %s %s%s%s: %s",
-				 program_name, who, text, running != NULL ? ", " : "",
+	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE, "%s: %s %s%s%s: %s", program_name,
+				 who, text, running != NULL ? ", " : "",
 				 running != NULL ? pfs_trace_after(running->pending.place) : "",
 				 advice);
 	pfs_compile_end();

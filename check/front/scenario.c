@@ -159,10 +159,10 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 		return false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
-		const char *what = address == &thread->begun    ? "begin of"
-				   : address == &thread->ended  ? "end of"
+		const char *what = address == &thread->begun   ? "begin of"
+				   : address == &thread->ended ? "end of"
 				   : address == &thread->woken ? "sleep of"
-								: NULL;
+							       : NULL;
 		if (what == NULL)
 			continue;
 		(void)snprintf(name, name_bytes, "%s T%u", what, id);

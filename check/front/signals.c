@@ -84,8 +84,9 @@ static bool take(int signal_number, void (*handler)(int))
 bool pfs_check_signals_begin(double patience)
 {
 	watch.patience = patience;
-	return take(SIGABRT, on_abort) && take(SIGILL, on_fault) && take(SIGTRAP, on_fault) && take(SIGFPE, on_fault) &&
-	       take(SIGVTALRM, on_tick) && (patience <= 0 || start(patience));
+	return take(SIGABRT, on_abort) && take(SIGILL, on_fault) && take(SIGTRAP, on_fault) &&
+	       take(SIGFPE, on_fault) && take(SIGVTALRM, on_tick) &&
+	       (patience <= 0 || start(patience));
 }
 
 void pfs_check_signals_forked(void)

@@ -216,8 +216,7 @@ void pfs_tls_put(struct pfs_machine_snapshot *snapshot)
 		const struct object *object = &tls.objects[i];
 		pfs_snapshot_put(snapshot, object->outside, object->bytes);
 		for (uint32_t rest = tls.used; rest != 0; rest &= rest - 1)
-			pfs_snapshot_put(snapshot,
-					 block_of(object, (uint32_t)__builtin_ctz(rest)),
+			pfs_snapshot_put(snapshot, block_of(object, (uint32_t)__builtin_ctz(rest)),
 					 object->bytes);
 		pfs_snapshot_put(snapshot, &tls.objects[i].current, sizeof(object->current));
 	}

@@ -1,5 +1,5 @@
-// state.cc - what a C++ program keeps: globals whose constructors allocate, libstdc++'s own data, and
-// exceptions that pass through std::call_once. Scenarios that end in _race have one.
+// state.cc - what a C++ program keeps: globals whose constructors allocate, libstdc++'s own data,
+// and exceptions that pass through std::call_once. Scenarios that end in _race have one.
 #include <array>
 #include <atomic>
 #include <deque>

@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -27,6 +28,47 @@ CALLS = {
     "setenv(\"a\", \"b\", 1)": "stdlib.h",
     "lrand48()": "stdlib.h",
 }
+# A library that was not compiled for pfs-check: what it keeps is restored, page by page.
+LIBRARY = """#include <stdlib.h>
+static char *kept, large[1 << 20];
+static int calls;
+static __thread int own;
+int call(void)
+{
+	free(kept);
+	kept = malloc(64);
+	large[calls * 5000]++;
+	own++;
+	return ++calls * 100 + own * 10 + large[5000];
+}
+"""
+CALLER = f"""{HEAD}#include <pthread.h>
+int call(void);
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void body(void *argument)
+{{
+	(void)argument;
+	pthread_mutex_lock(&mutex);
+	int said = call();
+	pthread_mutex_unlock(&mutex);
+	pfs_check_assert(said == 110 || said == 211);
+}}
+PFS_CHECK_SCENARIO(one) {{ pfs_check_thread(body, 0); pfs_check_thread(body, 0); }}
+"""
+# libstdc++ calls them, too: what it allocates here is freed there.
+OWN_NEW = """#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <pfslab/check.h>
+static std::atomic<int> news;
+void *operator new(std::size_t size) { news++; return (char *)std::malloc(size + 16) + 16; }
+void operator delete(void *block) noexcept { std::free((char *)block - 16); }
+void operator delete(void *block, std::size_t) noexcept { std::free((char *)block - 16); }
+static void body(void *) { std::string text(100, 'a'); text.append(200, 'b'); }
+static void count(void *) { pfs_check_assert(news == 4); }
+PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, nullptr); pfs_check_thread(body, nullptr);
+	pfs_check_at_rest(count, nullptr); }
+"""
 
 
 class Test(Checked):
@@ -59,6 +101,14 @@ class Test(Checked):
         self.expect("abort of libc", self.run(source), 2,
                     r"^(free|munmap_chunk)\(\): .*\npfs-check: \S+: thread 0 has libc abort")
 
+    def others(self):
+        """Libraries of the program."""
+        library = self.path("libkept.so")
+        subprocess.run([self.compiler, "-O1", "-fPIC", "-shared", "-o", library,
+                        self.path("library.c", LIBRARY)], check=True)
+        self.expect("library", self.run(self.path("caller.c", CALLER), "--", library), 0, FINE)
+        self.expect("operator new", self.run(self.path("new.cc", OWN_NEW)), 0, FINE)
+
     def models(self, program):
         """Thread-local variables that are found in other ways."""
         if platform.machine() == "x86_64" and self.compiler == "gcc":
@@ -82,6 +132,7 @@ def main():
         test.scenarios(os.path.join(PROGRAMS, "state.cc"), "-O2")
         test.models(program)
         test.refused()
+        test.others()
     finish()
 
 
