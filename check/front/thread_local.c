@@ -176,6 +176,15 @@ bool pfs_tls_find(const void *address, struct pfs_tls_place *place)
 	return false;
 }
 
+bool pfs_tls_is_current(const void *address)
+{
+	for (uint32_t i = 0; i < tls.count; i++) {
+		if ((uintptr_t)address - (uintptr_t)tls.objects[i].current < tls.objects[i].bytes)
+			return true;
+	}
+	return false;
+}
+
 bool pfs_tls_block(uint32_t at, const void **first, size_t *bytes)
 {
 	if (at >= tls.count)

@@ -44,6 +44,9 @@ struct pfs_tls_place {
 };
 bool pfs_tls_find(const void *address, struct pfs_tls_place *place);
 
+/* Is it of the thread that runs? */
+bool pfs_tls_is_current(const void *address);
+
 /* The host thread's block of an object, from 0; false: there are no more. */
 bool pfs_tls_block(uint32_t at, const void **first, size_t *bytes);
 

@@ -261,10 +261,12 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 	(void)pfs_user_execute(&operation);
 }
 
-static bool is_own_stack(const struct pfs_machine *machine, const void *address)
+/* On its stack, or thread-local. */
+static bool is_own(const struct pfs_machine *machine, const void *address)
 {
 	const struct pfs_fiber *fiber = &machine->run.running->fiber;
-	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
+	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes ||
+	       pfs_tls_is_current(address);
 }
 
 /* A plain access goes to memory itself: the thread's own atomic store to the same place must not be
@@ -307,7 +309,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	struct pfs_user_thread *self = pfs_user_current();
 	/* A variable of its own, such as the expected value of a compare-and-swap, is like a
 	 * register. */
-	if (writes && !is_own_stack(machine, address))
+	if (writes && !is_own(machine, address))
 		self->look_count = 0;
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_fail(

@@ -128,6 +128,29 @@ PFS_CHECK_SCENARIO(local_race)
 	pfs_check_thread(look, NULL);
 }
 
+static _Thread_local int looks;
+
+/* A counter of its own makes no progress: the loop waits. */
+static void wait_and_count(void *argument)
+{
+	(void)argument;
+	while (atomic_load(&calls) == 0)
+		looks++;
+	pfs_check_assert(looks > 0 || calls == 1);
+}
+
+static void count_call(void *argument)
+{
+	(void)argument;
+	atomic_fetch_add(&calls, 1);
+}
+
+PFS_CHECK_SCENARIO(local_spin)
+{
+	pfs_check_thread(wait_and_count, NULL);
+	pfs_check_thread(count_call, NULL);
+}
+
 static void set_errno(void *argument)
 {
 	errno = (int)(intptr_t)argument;
