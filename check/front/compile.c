@@ -127,7 +127,9 @@ static int run(const char *const *command)
 }
 
 static const char *const front[] = { "-g", "-O1", "-fsanitize=thread", "-fPIC", "-shared", "-o" };
+/* The last word on these flags: with others, accesses would not be seen (check_copies.h). */
 static const char *const back[] = {
+	"-U_FORTIFY_SOURCE", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
 	"-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc", NULL
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -136,7 +138,7 @@ static const char *const back[] = {
 static int compile(char **words, int count, bool cxx, const char *headers)
 {
 	size_t used = 0;
-	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 8,
+	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 10,
 				      sizeof(*command));
 	if (command == NULL)
 		return -1;
@@ -149,8 +151,11 @@ static int compile(char **words, int count, bool cxx, const char *headers)
 	command[used++] = made.program;
 	for (int i = 0; i < count; i++)
 		command[used++] = words[i];
-	if (headers != NULL)
+	if (headers != NULL) {
 		command[used++] = headers;
+		command[used++] = "-include";
+		command[used++] = "pfslab/check_copies.h";
+	}
 	if (cxx)
 		command[used++] = "-lstdc++";
 	for (size_t i = 0; i < COUNT(back); i++)

@@ -121,7 +121,19 @@ static int by_address(const void *a, const void *b)
 	return (one->first > other->first) - (one->first < other->first);
 }
 
-static void read_objects(struct pfs_elf_file *self)
+void pfs_elf_symbols(const struct pfs_elf_file *self, struct pfs_elf_symbols *symbols)
+{
+	const Elf64_Shdr *table = section_of(self, SHT_DYNSYM);
+	*symbols = (struct pfs_elf_symbols){ NULL, 0, NULL };
+	if (table == NULL)
+		return;
+	symbols->first = (const void *)(self->bytes + table->sh_offset);
+	symbols->count = table->sh_size / sizeof(Elf64_Sym);
+	symbols->strings = string_of(self, table, 0);
+}
+
+/* Variables, or thread-local ones. */
+static void read_objects(const struct pfs_elf_file *self, int type, struct pfs_elf_objects *objects)
 {
 	const Elf64_Shdr *table = section_of(self, SHT_SYMTAB);
 	if (table == NULL)
@@ -130,17 +142,17 @@ static void read_objects(struct pfs_elf_file *self)
 		return;
 	const Elf64_Sym *symbols = (const void *)(self->bytes + table->sh_offset);
 	size_t count = table->sh_size / sizeof(*symbols);
-	self->objects = calloc(count + 1, sizeof(*self->objects));
-	for (size_t i = 0; self->objects != NULL && i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) != STT_OBJECT || symbols[i].st_size == 0 ||
+	objects->at = calloc(count + 1, sizeof(*objects->at));
+	for (size_t i = 0; objects->at != NULL && i < count; i++) {
+		if ((int)ELF64_ST_TYPE(symbols[i].st_info) != type || symbols[i].st_size == 0 ||
 		    symbols[i].st_shndx == SHN_UNDEF)
 			continue;
-		self->objects[self->object_count++] =
+		objects->at[objects->count++] =
 			(struct pfs_elf_object){ string_of(self, table, symbols[i].st_name),
 						 symbols[i].st_value, symbols[i].st_size };
 	}
-	if (self->object_count != 0)
-		qsort(self->objects, self->object_count, sizeof(*self->objects), by_address);
+	if (objects->count != 0)
+		qsort(objects->at, objects->count, sizeof(*objects->at), by_address);
 }
 
 /* A position-independent executable looks like a shared object, except for a flag. */
@@ -216,7 +228,8 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 		       "PFS_CHECK_SCENARIO starts its threads";
 	if (head->e_type != ET_DYN)
 		return NOT_SHARED;
-	read_objects(self);
+	read_objects(self, STT_OBJECT, &self->variables);
+	read_objects(self, STT_TLS, &self->locals);
 	return NULL;
 }
 
@@ -301,19 +314,20 @@ static const char *plain_name(const char *name, int *length)
 	return end;
 }
 
-bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes)
+static bool name_in(const struct pfs_elf_objects *objects, uint64_t address, char *name,
+		    size_t name_bytes)
 {
-	size_t low = 0, high = self->object_count;
+	size_t low = 0, high = objects->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (self->objects[middle].first <= address)
+		if (objects->at[middle].first <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == 0)
 		return false;
-	const struct pfs_elf_object *object = &self->objects[low - 1];
+	const struct pfs_elf_object *object = &objects->at[low - 1];
 	uint64_t inside = address - object->first;
 	if (inside >= object->bytes)
 		return false;
@@ -325,4 +339,15 @@ bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name,
 		(void)snprintf(name, name_bytes, "%.*s+%llu", length < 20 ? length : 20, text,
 			       (unsigned long long)inside);
 	return true;
+}
+
+bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes)
+{
+	return name_in(&self->variables, address, name, name_bytes);
+}
+
+bool pfs_elf_local_name(const struct pfs_elf_file *self, uint64_t offset, char *name,
+			size_t name_bytes)
+{
+	return name_in(&self->locals, offset, name, name_bytes);
 }

@@ -5,6 +5,7 @@
 #ifndef PFS_CHECK_ELF_FILE_H
 #define PFS_CHECK_ELF_FILE_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,13 +15,25 @@ struct pfs_elf_object {
 	uint64_t first, bytes;
 };
 
+struct pfs_elf_objects {
+	struct pfs_elf_object *at; /* by address */
+	size_t count;
+};
+
 struct pfs_elf_file {
 	const char *path;
 	const unsigned char *bytes;
 	size_t size;
-	struct pfs_elf_object *objects; /* by address */
-	size_t object_count;
+	struct pfs_elf_objects variables, locals; /* thread-local ones by their offsets */
 };
+
+/* Of other objects: functions and variables that it defines, or wants. */
+struct pfs_elf_symbols {
+	const Elf64_Sym *first;
+	size_t count;
+	const char *strings;
+};
+void pfs_elf_symbols(const struct pfs_elf_file *self, struct pfs_elf_symbols *symbols);
 
 /* NULL, or why not. */
 const char *pfs_elf_read(struct pfs_elf_file *self, const char *path);
@@ -40,5 +53,8 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 
 /* "ring+8", for an address as linked; false: no variable. */
 bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes);
+/* For a thread-local variable's offset. */
+bool pfs_elf_local_name(const struct pfs_elf_file *self, uint64_t offset, char *name,
+			size_t name_bytes);
 
 #endif

@@ -53,9 +53,9 @@ static long sleep_on(struct queue *self, const uint32_t *word, uint32_t bits, bo
 	self->waiters[self->count].bits = bits;
 	self->waiters[self->count++].thread = thread->id;
 	thread->has_limit = has_limit;
-	(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+	thread->sleeps++;
 	unlock(self, place);
-	pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+	pfs_call_sleep(thread, place);
 	thread->has_limit = false;
 	return 0;
 }
@@ -99,8 +99,7 @@ static long wake(const uint32_t *word, uint32_t most, uint32_t bits,
 	}
 	self->count = left;
 	for (uint32_t i = 0; i < count; i++)
-		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
-				   PFS_SIM_RELAXED, place);
+		pfs_call_wake(woken[i], place);
 	unlock(self, place);
 	return (long)count;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "check/front/pages.h"
 #include "check/front/sizes.h"
 #include "check/machine/grow.h"
 #include "check/machine/machine.h"
@@ -33,6 +34,10 @@ static struct {
 	size_t used;
 	struct block *blocks; /* by address */
 	uint32_t count, room;
+	/* What constructors allocated: before the first execution. */
+	size_t kept_used;
+	struct block *kept;
+	uint32_t kept_count;
 } heap;
 
 bool pfs_check_heap_begin(void)
@@ -45,10 +50,25 @@ bool pfs_check_heap_begin(void)
 	return true;
 }
 
+void pfs_check_heap_keep(void)
+{
+	heap.kept = malloc((heap.count + 1) * sizeof(*heap.kept));
+	if (heap.kept == NULL)
+		abort();
+	heap.kept_used = heap.used;
+	heap.kept_count = heap.count;
+	if (heap.count == 0)
+		return;
+	memcpy(heap.kept, heap.blocks, heap.count * sizeof(*heap.kept));
+	pfs_pages_add(heap.region, heap.used + GAP_BYTES);
+}
+
 void pfs_check_heap_reset(void)
 {
-	heap.used = 0;
-	heap.count = 0;
+	heap.used = heap.kept_used;
+	heap.count = heap.kept_count;
+	if (heap.count != 0)
+		memcpy(heap.blocks, heap.kept, heap.count * sizeof(*heap.kept));
 }
 
 void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot)
@@ -57,8 +77,8 @@ void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
 	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
 	/* Larger heaps are not kept, so their size is enough. */
-	size_t bytes = heap.used + GAP_BYTES;
-	pfs_snapshot_put(snapshot, heap.region,
+	size_t bytes = heap.used - heap.kept_used + GAP_BYTES;
+	pfs_snapshot_put(snapshot, heap.region + heap.kept_used,
 			 bytes < 2 * PFS_REWIND_BYTES_MAX ? bytes : 2 * PFS_REWIND_BYTES_MAX);
 }
 
@@ -215,7 +235,8 @@ static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t
 		if (!pfs_check_heap_has((const void *)word))
 			continue;
 		struct block *block = block_before(word);
-		if (block == NULL || block->reached || word - block->first > block->size)
+		if (block == NULL || block->reached || word - block->first > block->size ||
+		    block < &heap.blocks[heap.kept_count])
 			continue;
 		block->reached = true;
 		waiting[count++] = (uint32_t)(block - heap.blocks);
@@ -226,12 +247,17 @@ static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t
 static void reach_all(const struct pfs_check_root *roots, size_t root_count)
 {
 	uint32_t *waiting = malloc(heap.count * sizeof(*waiting)), count = 0;
+	const void *first;
+	size_t bytes;
 	if (waiting == NULL)
 		abort();
-	for (uint32_t i = 0; i < heap.count; i++)
+	for (uint32_t i = heap.kept_count; i < heap.count; i++)
 		heap.blocks[i].reached = false;
 	for (size_t i = 0; i < root_count; i++)
 		count = reach((uintptr_t)roots[i].first, roots[i].bytes, waiting, count);
+	/* Of the program's libraries, and of what constructors allocated. */
+	for (uint32_t i = 0; pfs_pages_written(i, &first, &bytes); i++)
+		count = reach((uintptr_t)first, bytes, waiting, count);
 	while (count != 0) {
 		const struct block *block = &heap.blocks[waiting[--count]];
 		if (block->freed == NULL)
@@ -243,9 +269,9 @@ static void reach_all(const struct pfs_check_root *roots, size_t root_count)
 bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 			 const struct pfs_sim_place **place, size_t *size)
 {
-	if (heap.count != 0)
+	if (heap.count != heap.kept_count)
 		reach_all(roots, count);
-	for (uint32_t i = 0; i < heap.count; i++) {
+	for (uint32_t i = heap.kept_count; i < heap.count; i++) {
 		const struct block *block = &heap.blocks[i];
 		if (block->freed != NULL || block->reached)
 			continue;

@@ -13,7 +13,8 @@ struct pfs_sim_place;
 
 /* false: the host has no address space left. */
 bool pfs_check_heap_begin(void);
-/* Forget all blocks. */
+/* keep: the blocks so far, which constructors allocated, are of every execution. reset: as then. */
+void pfs_check_heap_keep(void);
 void pfs_check_heap_reset(void);
 
 struct pfs_machine_snapshot;
@@ -36,7 +37,7 @@ void pfs_check_heap_note_atomic(const void *address);
 /* At an execution's end: did code that does not report its accesses write after blocks, or to freed
  * ones? Then ends the execution as failed. */
 void pfs_check_heap_end(void);
-/* A block that nothing points to, starting from these roots; false: none. */
+/* A block of this execution that nothing points to, starting from these roots; false: none. */
 struct pfs_check_root {
 	const void *first;
 	size_t bytes;

@@ -21,7 +21,14 @@
 struct pfs_barrier {
 	uint32_t word, generation, total;
 };
-_Static_assert(sizeof(uint32_t) <= sizeof(pthread_rwlock_t), "a lock must fit");
+/* A reader synchronizes with earlier writers, by `released`, and not with other readers. A writer
+ * synchronizes with both, by `word`. */
+struct pfs_rwlock {
+	uint32_t word;
+	uint32_t writes;   /* so far; read by code that holds the lock */
+	uint32_t released; /* the same as a word of the machine */
+};
+_Static_assert(sizeof(struct pfs_rwlock) <= sizeof(pthread_rwlock_t), "a lock must fit");
 _Static_assert(sizeof(uint32_t) <= sizeof(sem_t), "a semaphore must fit");
 _Static_assert(sizeof(struct pfs_barrier) <= sizeof(pthread_barrier_t), "a barrier must fit");
 
@@ -46,6 +53,11 @@ static bool is_not_written(uint64_t value, uint64_t argument)
 {
 	(void)argument;
 	return (value & WRITTEN) == 0;
+}
+
+static bool is_equal(uint64_t value, uint64_t argument)
+{
+	return value == argument;
 }
 
 static bool is_zero(uint64_t value, uint64_t argument)
@@ -84,102 +96,109 @@ static uint32_t own_mark(void)
 	return WRITTEN | (pfs_user_current()->id + 1);
 }
 
-static bool lock_to_read(uint32_t *word, enum how how, const struct pfs_sim_place *place)
+static bool lock_to_read(struct pfs_rwlock *self, enum how how, const struct pfs_sim_place *place)
 {
 	uint64_t seen = 0, found;
 	if (!pfs_call_runs())
 		return true;
-	while ((found = pfs_call_cas(word, seen, seen + 1, PFS_SIM_ACQUIRE, place)) != seen) {
+	while ((found = pfs_call_cas(&self->word, seen, seen + 1, PFS_SIM_RELAXED, place)) !=
+	       seen) {
 		seen = found;
 		if (is_not_written(seen, 0))
 			continue;
-		if (!wait_for(word, is_not_written, how, place))
+		if (!wait_for(&self->word, is_not_written, how, place))
 			return false;
 		seen = 0;
 	}
+	if (self->writes != 0)
+		pfs_user_await(&self->released, PFS_SIM_ACQUIRE, is_equal, self->writes, place);
 	return true;
 }
 
-static bool lock_to_write(uint32_t *word, enum how how, const struct pfs_sim_place *place)
+static bool lock_to_write(struct pfs_rwlock *self, enum how how, const struct pfs_sim_place *place)
 {
 	if (!pfs_call_runs())
 		return true;
-	while (pfs_call_cas(word, 0, own_mark(), PFS_SIM_ACQUIRE, place) != 0) {
-		if (!wait_for(word, is_zero, how, place))
+	while (pfs_call_cas(&self->word, 0, own_mark(), PFS_SIM_ACQUIRE, place) != 0) {
+		if (!wait_for(&self->word, is_zero, how, place))
 			return false;
 	}
 	return true;
 }
 
-int pfs_rwlock_init(uint32_t *word)
+int pfs_rwlock_init(struct pfs_rwlock *self)
 {
-	make(word, sizeof(pthread_rwlock_t), 0, HERE);
+	make(&self->word, sizeof(pthread_rwlock_t), 0, HERE);
 	return 0;
 }
 
-int pfs_rwlock_destroy(uint32_t *word)
+int pfs_rwlock_destroy(struct pfs_rwlock *self)
 {
-	return end(word, sizeof(pthread_rwlock_t), "pthread_rwlock_destroy", HERE);
+	return end(&self->word, sizeof(pthread_rwlock_t), "pthread_rwlock_destroy", HERE);
 }
 
 /* glibc reports this to the thread that holds the write lock; a thread with a read lock waits for
  * ever. */
-static bool is_own(const uint32_t *word)
+static bool is_own(const struct pfs_rwlock *self)
 {
-	return pfs_call_runs() && *word == own_mark();
+	return pfs_call_runs() && self->word == own_mark();
 }
 
-int pfs_rwlock_rdlock(uint32_t *word)
+int pfs_rwlock_rdlock(struct pfs_rwlock *self)
 {
-	if (is_own(word))
+	if (is_own(self))
 		return EDEADLK;
-	(void)lock_to_read(word, HOW_WAIT, PFS_CALL("pthread_rwlock_rdlock"));
+	(void)lock_to_read(self, HOW_WAIT, PFS_CALL("pthread_rwlock_rdlock"));
 	return 0;
 }
 
-int pfs_rwlock_wrlock(uint32_t *word)
+int pfs_rwlock_wrlock(struct pfs_rwlock *self)
 {
-	if (is_own(word))
+	if (is_own(self))
 		return EDEADLK;
-	(void)lock_to_write(word, HOW_WAIT, PFS_CALL("pthread_rwlock_wrlock"));
+	(void)lock_to_write(self, HOW_WAIT, PFS_CALL("pthread_rwlock_wrlock"));
 	return 0;
 }
 
-int pfs_rwlock_tryrdlock(uint32_t *word)
+int pfs_rwlock_tryrdlock(struct pfs_rwlock *self)
 {
-	return lock_to_read(word, HOW_TRY, PFS_CALL("pthread_rwlock_tryrdlock")) ? 0 : EBUSY;
+	return lock_to_read(self, HOW_TRY, PFS_CALL("pthread_rwlock_tryrdlock")) ? 0 : EBUSY;
 }
 
-int pfs_rwlock_trywrlock(uint32_t *word)
+int pfs_rwlock_trywrlock(struct pfs_rwlock *self)
 {
-	return lock_to_write(word, HOW_TRY, PFS_CALL("pthread_rwlock_trywrlock")) ? 0 : EBUSY;
+	return lock_to_write(self, HOW_TRY, PFS_CALL("pthread_rwlock_trywrlock")) ? 0 : EBUSY;
 }
 
-int pfs_rwlock_timedrdlock(uint32_t *word)
+int pfs_rwlock_timedrdlock(struct pfs_rwlock *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_timedrdlock");
-	return lock_to_read(word, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
+	return lock_to_read(self, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
 }
 
-int pfs_rwlock_timedwrlock(uint32_t *word)
+int pfs_rwlock_timedwrlock(struct pfs_rwlock *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_timedwrlock");
-	return lock_to_write(word, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
+	return lock_to_write(self, HOW_LIMIT, place) ? 0 : ETIMEDOUT;
 }
 
-int pfs_rwlock_unlock(uint32_t *word)
+int pfs_rwlock_unlock(struct pfs_rwlock *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_rwlock_unlock");
 	if (!pfs_call_runs())
 		return 0;
-	if (*word == 0 || ((*word & WRITTEN) != 0 && *word != own_mark()))
+	uint32_t word = self->word;
+	if (word == 0 || ((word & WRITTEN) != 0 && word != own_mark())) {
 		pfs_machine_fail(
 			"thread %u unlocks a reader-writer lock that it does not hold, at %s:%d",
 			pfs_user_current()->id, pfs_trace_base_name(place->file), place->line);
-	else if ((*word & WRITTEN) != 0)
-		(void)pfs_call_act(PFS_SIM_STORE, word, 0, PFS_SIM_RELEASE, place);
-	else
-		(void)pfs_call_act(PFS_SIM_ADD, word, UINT32_MAX, PFS_SIM_RELEASE, place);
+	} else if ((word & WRITTEN) != 0) {
+		(void)pfs_call_act(PFS_SIM_STORE, &self->released, ++self->writes, PFS_SIM_RELEASE,
+				   place);
+		(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELEASE, place);
+	} else {
+		(void)pfs_call_act(PFS_SIM_ADD, &self->word, UINT32_MAX, PFS_SIM_RELEASE, place);
+	}
 	return 0;
 }
 

@@ -11,17 +11,21 @@
 #include "check/front/clock.h"
 #include "check/front/futex.h"
 #include "check/front/heap.h"
+#include "check/front/libc.h"
 #include "check/front/library.h"
 #include "check/front/limit.h"
 #include "check/front/locals.h"
 #include "check/front/locks.h"
 #include "check/front/names.h"
+#include "check/front/refuse.h"
+#include "check/front/thread_local.h"
 #include "check/front/threads.h"
 #include "check/front/user.h"
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
 #define ALIGN_USUAL ((size_t)16)
+#define FIX "no scenario was executed"
 
 static const struct pfs_sim_place *place_of(const void *code)
 {
@@ -31,11 +35,10 @@ static const struct pfs_sim_place *place_of(const void *code)
 
 /* ---- memory ---- */
 
-static void *take(size_t align, size_t size, const void *code)
+void *pfs_names_take(size_t align, size_t size, const void *code)
 {
-	if (!pfs_user_runs())
-		return align <= ALIGN_USUAL ? malloc(size) : aligned_alloc(align, size);
-	pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
+	if (pfs_user_runs()) /* not in a constructor */
+		pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
 					  place_of(code));
 	if (block == NULL)
@@ -48,14 +51,15 @@ static void give(void *block, const void *code)
 {
 	char name[64];
 	if (!pfs_check_heap_has(block)) {
+		const struct pfs_sim_place *place = place_of(code);
+		const char *file = pfs_trace_base_name(place->file);
 		if (!pfs_library_name(block, name, sizeof(name)) &&
 		    !pfs_user_stack_name(block, name, sizeof(name)))
-			free(block); /* libc's own, as strdup's */
-		else
-			pfs_machine_fail("free at %s (%s:%d) of %s, which malloc did not return",
-					 place_of(code)->function,
-					 pfs_trace_base_name(place_of(code)->file),
-					 place_of(code)->line, name);
+			pfs_refuse_now("leave out the call that returned it",
+				       "frees, at %s:%d, what malloc did not return", file,
+				       place->line);
+		pfs_machine_fail("free at %s (%s:%d) of %s, which malloc did not return",
+				 place->function, file, place->line, name);
 		return;
 	}
 	size_t size = pfs_check_heap_size(block);
@@ -74,25 +78,25 @@ static void give(void *block, const void *code)
 
 static void *user_malloc(size_t size)
 {
-	return take(ALIGN_USUAL, size, HERE);
+	return pfs_names_take(ALIGN_USUAL, size, HERE);
 }
 
 static void *user_calloc(size_t count, size_t size)
 {
 	if (size != 0 && count > SIZE_MAX / size)
 		return NULL;
-	void *block = take(ALIGN_USUAL, count * size, HERE);
+	void *block = pfs_names_take(ALIGN_USUAL, count * size, HERE);
 	return block != NULL ? memset(block, 0, count * size) : NULL;
 }
 
 static void *user_aligned_alloc(size_t align, size_t size)
 {
-	return take(align, size, HERE);
+	return pfs_names_take(align, size, HERE);
 }
 
 static int user_posix_memalign(void **block, size_t align, size_t size)
 {
-	*block = take(align, size, HERE);
+	*block = pfs_names_take(align, size, HERE);
 	return *block != NULL ? 0 : ENOMEM;
 }
 
@@ -102,17 +106,24 @@ static void user_free(void *block)
 		give(block, HERE);
 }
 
-static void *user_realloc(void *block, size_t size)
+void *pfs_names_retake(void *block, size_t size, const void *code)
 {
-	if (block != NULL && !pfs_check_heap_has(block))
-		return realloc(block, size);
-	void *moved = take(ALIGN_USUAL, size, HERE);
+	if (block != NULL && size == 0) {
+		give(block, code);
+		return NULL;
+	}
+	void *moved = pfs_names_take(ALIGN_USUAL, size, code);
 	if (block == NULL || moved == NULL)
 		return moved;
 	size_t had = pfs_check_heap_size(block);
 	memcpy(moved, block, had < size ? had : size);
-	give(block, HERE);
+	give(block, code);
 	return moved;
+}
+
+static void *user_realloc(void *block, size_t size)
+{
+	return pfs_names_retake(block, size, HERE);
 }
 
 /* C++'s operators; all of them end here. An execution that has no memory ends. */
@@ -125,12 +136,12 @@ static void *not_null(void *block, size_t size)
 
 static void *user_new(size_t size)
 {
-	return not_null(take(ALIGN_USUAL, size, HERE), size);
+	return not_null(pfs_names_take(ALIGN_USUAL, size, HERE), size);
 }
 
 static void *user_new_aligned(size_t size, size_t align)
 {
-	return not_null(take(align, size, HERE), size);
+	return not_null(pfs_names_take(align, size, HERE), size);
 }
 
 static void user_delete(void *block)
@@ -168,23 +179,37 @@ static int user_memcmp(const void *a, const void *b, size_t size)
 	return memcmp(a, b, size);
 }
 
+/* Of calls that make no difference: the processor's number, and a thread's name. */
+static int user_zero(void)
+{
+	return 0;
+}
+
 /* ---- ends of the execution ---- */
 
 static void user_assert_fail(const char *text, const char *file, unsigned line,
 			     const char *function)
 {
+	if (!pfs_user_runs())
+		pfs_refuse_now(FIX, "has a failed assertion: %s (%s:%u)", text, file, line);
 	pfs_machine_fail("assertion of %s: %s (%s:%u)", function, text, file, line);
 	abort();
 }
 
 static void user_abort(void)
 {
+	if (!pfs_user_runs())
+		pfs_refuse_now(FIX, "calls abort at %s:%d", place_of(HERE)->file,
+			       place_of(HERE)->line);
 	pfs_machine_fail("abort was called at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
 	abort();
 }
 
 static void user_exit(int status)
 {
+	if (!pfs_user_runs())
+		pfs_refuse_now(FIX, "calls exit(%d) at %s:%d", status, place_of(HERE)->file,
+			       place_of(HERE)->line);
 	pfs_machine_fail("exit(%d) was called at %s:%d", status, place_of(HERE)->file,
 			 place_of(HERE)->line);
 	_exit(status);
@@ -244,7 +269,7 @@ const struct pfs_name pfs_names[] = {
 	PTHREAD(barrier_init), PTHREAD(barrier_destroy), PTHREAD(barrier_wait),
 	PTHREAD(key_create), PTHREAD(key_delete), OURS("pthread_getspecific", pfs_key_get),
 	OURS("pthread_setspecific", pfs_key_set),
-	OURS("__cxa_thread_atexit", pfs_locals_at_exit),
+	OURS("__tls_get_addr", pfs_tls_address), OURS("__cxa_thread_atexit", pfs_locals_at_exit),
 	OURS("__cxa_thread_atexit_impl", pfs_locals_at_exit),
 	/* C11 */
 	OURS("thrd_create", pfs_thrd_create), OURS("thrd_join", pfs_thrd_join),
@@ -258,7 +283,8 @@ const struct pfs_name pfs_names[] = {
 	OURS("call_once", pfs_once), OURS("tss_create", pfs_key_create),
 	OURS("tss_delete", pfs_key_delete), OURS("tss_get", pfs_key_get),
 	OURS("tss_set", pfs_key_set),
-	OURS("syscall", pfs_futex_syscall),
+	OURS("syscall", pfs_futex_syscall), OURS("sched_getcpu", user_zero),
+	OURS("pthread_setname_np", user_zero),
 	PTHREAD(once), OURS("__cxa_guard_acquire", pfs_guard_acquire),
 	OURS("__cxa_guard_release", pfs_guard_release), OURS("__cxa_guard_abort", pfs_guard_abort),
 	{ NULL, NULL },

@@ -14,11 +14,14 @@
 #include "check/front/history.h"
 #include "check/front/idle.h"
 #include "check/front/json.h"
+#include "check/front/libc.h"
 #include "check/front/library.h"
 #include "check/front/limit.h"
 #include "check/front/names.h"
 #include "check/front/outcomes.h"
+#include "check/front/pages.h"
 #include "check/front/places.h"
+#include "check/front/refuse.h"
 #include "check/front/saved.h"
 #include "check/front/scenario.h"
 #include "check/front/shared.h"
@@ -217,15 +220,15 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 			      "(--looks)\n",
 			      pfs_user.looks_max);
 	const struct pfs_check_json_search search = { .scenario = scenario->name,
-						.extent = extent,
-						.executions = sums->executions,
-						.repeated = sums->redundant,
-						.incomplete = sums->incomplete,
-						.steps = sums->steps,
-						.seconds = pfs_limit_now() - sums->begun,
-						.complete = all.complete,
-						.failed = result.failed,
-						.stopped = stopped_by(arguments, sums) };
+						      .extent = extent,
+						      .executions = sums->executions,
+						      .repeated = sums->redundant,
+						      .incomplete = sums->incomplete,
+						      .steps = sums->steps,
+						      .seconds = pfs_limit_now() - sums->begun,
+						      .complete = all.complete,
+						      .failed = result.failed,
+						      .stopped = stopped_by(arguments, sums) };
 	if (json.out != NULL)
 		pfs_check_json_search(&json, arguments, &search);
 }
@@ -366,13 +369,14 @@ static int check_all(const struct pfs_check_arguments *arguments, struct pfs_mac
 /* NULL, or what is wrong with it. */
 static const char *open_program(const struct pfs_check_arguments *arguments)
 {
+	static const struct pfs_name *const lists[] = { pfs_names, pfs_libc_names, NULL };
 	const char *program_path = arguments->program;
 	const char *error = NULL;
 	if (pfs_compile_is_source(program_path))
 		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
 	else if (arguments->word_count > 1)
 		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
-	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
+	return error != NULL ? error : pfs_library_open(program_path, lists);
 }
 
 /* All scenarios in one document; none if they cannot be checked. */
@@ -419,15 +423,18 @@ static int run(struct pfs_check_arguments *arguments)
 	machine->setup.has_fences = true;
 	pfs_user.machine = machine;
 	if (!pfs_check_signals_begin(arguments->patience) ||
-	    !pfs_check_idle_begin(arguments->program, arguments->patience))
+	    !pfs_check_idle_begin(arguments->patience))
 		return refuse("--patience", "no timer for it");
 	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	pfs_refuse_begin(arguments->program);
+	machine->hooks.fault = pfs_pages_fault;
 	const char *error = open_program(arguments);
+	if (error == NULL)
+		error = pfs_library_keep();
 	if (error != NULL)
 		return refuse(arguments->program, error);
-	pfs_library_keep();
 	return arguments->json ? check_as_data(arguments, machine) : check_all(arguments, machine);
 }
 

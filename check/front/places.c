@@ -199,9 +199,11 @@ static struct known *new_known(const void *code)
 	self->is_foreign = true;
 	self->place = (struct pfs_sim_place){ strdup(pfs_trace_base_name(places.path)),
 					      strdup(text), PFS_PLACES_TEXT, 0 };
+	int error = errno; /* the program's */
 	places.is_asking = 1;
 	ask(self);
 	places.is_asking = 0;
+	errno = error;
 	return self;
 }
 

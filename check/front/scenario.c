@@ -2,6 +2,7 @@
 
 #include <pfslab/check.h>
 
+#include "check/front/clock.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
 #include "check/front/history.h"
@@ -75,10 +76,11 @@ static void setup(struct pfs_machine *machine, void *context)
 	(void)machine;
 	pfs_check_heap_reset();
 	pfs_locals_begin();
+	pfs_clock_begin();
 	pfs_futex_begin();
 	pfs_user_begin();
 	pfs_history_begin();
-	pfs_library_restore(PFS_USER_THREADS_MAX);
+	pfs_library_restore();
 	pfs_user.in_setup = true;
 	pfs_limit_setup(true);
 	self->function();
@@ -157,10 +159,10 @@ static bool name_address(void *context, const void *address, char *name, size_t 
 		return false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
-		const char *what = address == &thread->begun    ? "begin of"
-				   : address == &thread->ended  ? "end of"
-				   : address == &thread->asleep ? "sleep of"
-								: NULL;
+		const char *what = address == &thread->begun   ? "begin of"
+				   : address == &thread->ended ? "end of"
+				   : address == &thread->woken ? "sleep of"
+							       : NULL;
 		if (what == NULL)
 			continue;
 		(void)snprintf(name, name_bytes, "%s T%u", what, id);
@@ -176,6 +178,7 @@ static void keep_whole(struct pfs_machine_snapshot *snapshot, void *context)
 	(void)context;
 	pfs_user_put(snapshot);
 	pfs_locals_put(snapshot);
+	pfs_clock_put(snapshot);
 	pfs_futex_put(snapshot);
 	pfs_library_put(snapshot);
 	pfs_check_heap_put(snapshot);

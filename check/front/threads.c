@@ -25,7 +25,9 @@ struct pfs_user_mutex {
 
 /* In place of a pthread_cond_t. */
 struct pfs_user_condition {
-	uint32_t word; /* the machine's mutex for the fields below */
+	/* The machine's mutex for the fields below. Its operations are relaxed: a condition
+	 * variable orders nothing, only the program's own mutex does. */
+	uint32_t word;
 	uint32_t count;
 	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
 };
@@ -344,18 +346,18 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 	}
 	bool wakes = pfs_user_fails();
 	if (!wakes) {
-		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 		if (self->count == WAITERS_MAX)
 			pfs_machine_fail("%s: more than %u threads wait for one condition: start "
 					 "fewer",
 					 place->function, WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
-		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
-		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		thread->sleeps++;
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 	}
 	unlock(mutex, place);
 	if (!wakes)
-		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+		pfs_call_sleep(thread, place);
 	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
 	return !wakes;
 }
@@ -394,15 +396,14 @@ static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim
 	uint8_t woken[WAITERS_MAX];
 	if (!pfs_call_runs())
 		return;
-	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 	uint32_t count = self->count == 0 || all ? self->count : 1;
 	memcpy(woken, self->threads, count);
 	self->count -= count;
 	memmove(self->threads, self->threads + count, self->count);
 	for (uint32_t i = 0; i < count; i++)
-		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
-				   PFS_SIM_RELAXED, place);
-	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		pfs_call_wake(woken[i], place);
+	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 }
 
 int pfs_cond_signal(struct pfs_user_condition *self)
@@ -436,14 +437,27 @@ static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 	return seen == ONCE_NOT_YET;
 }
 
+struct once {
+	uint32_t *word;
+	uint32_t ends_as;
+	const struct pfs_sim_place *place;
+};
+
+/* Also called where the routine throws: then the next caller tries again. */
+static void end_once(const struct once *self)
+{
+	(void)pfs_call_act(PFS_SIM_STORE, self->word, self->ends_as, PFS_SIM_RELEASE, self->place);
+}
+
 int pfs_once(pthread_once_t *once, void (*routine)(void))
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_once");
 	uint32_t *word = (uint32_t *)(void *)once;
-	if (!begin_once(word, PFS_CALL("pthread_once")))
+	if (!begin_once(word, place))
 		return 0;
+	__attribute__((cleanup(end_once))) struct once self = { word, ONCE_NOT_YET, place };
 	routine();
-	(void)pfs_call_act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE,
-			   PFS_CALL("pthread_once"));
+	self.ends_as = ONCE_DONE;
 	return 0;
 }
 

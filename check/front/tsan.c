@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "check/front/futex.h"
+#include "check/front/library.h"
 #include "check/front/user.h"
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
@@ -20,6 +21,11 @@
 
 #define PFS_PLAIN_REPORT pfs_user_plain
 #include "check/machine/plain_entries.h"
+
+void __tsan_init(void)
+{
+	pfs_library_starts();
+}
 
 PFS_PLAIN_ENTRY(__tsan_vptr_read, sizeof(void *), false)
 

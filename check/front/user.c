@@ -1,15 +1,16 @@
 #define _GNU_SOURCE
 #include "check/front/user.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check/front/heap.h"
-#include "check/front/library.h"
 #include "check/front/limit.h"
 #include "check/front/places.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
+#include "check/front/thread_local.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
@@ -34,7 +35,7 @@ void pfs_user_begin(void)
 	pfs_user.executions++;
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
-	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
+	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_TLS_OUTSIDE;
 }
 
 static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_thread *thread)
@@ -67,7 +68,7 @@ struct pfs_user_thread *pfs_user_current(void)
 
 void pfs_user_arrive(void)
 {
-	pfs_library_switch(pfs_user_current()->id);
+	pfs_tls_switch(pfs_user_current()->id);
 }
 
 struct pfs_user_thread *pfs_user_add(void)
@@ -260,10 +261,12 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 	(void)pfs_user_execute(&operation);
 }
 
-static bool is_own_stack(const struct pfs_machine *machine, const void *address)
+/* On its stack, or thread-local. */
+static bool is_own(const struct pfs_machine *machine, const void *address)
 {
 	const struct pfs_fiber *fiber = &machine->run.running->fiber;
-	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
+	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes ||
+	       pfs_tls_is_current(address);
 }
 
 /* A plain access goes to memory itself: the thread's own atomic store to the same place must not be
@@ -294,7 +297,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (__builtin_expect(pfs_user.is_late, 0))
 		pfs_user_fail_late();
 	if (machine == NULL || (machine->run.running == NULL && !machine->aside.is_on) ||
-	    pfs_library_is_thread_local(address))
+	    address == &errno)
 		return;
 	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
@@ -306,7 +309,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	struct pfs_user_thread *self = pfs_user_current();
 	/* A variable of its own, such as the expected value of a compare-and-swap, is like a
 	 * register. */
-	if (writes && !is_own_stack(machine, address))
+	if (writes && !is_own(machine, address))
 		self->look_count = 0;
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_fail(

@@ -37,12 +37,12 @@ struct pfs_user_thread {
 	void *argument, *result;
 	uint32_t id;
 	uint32_t begun, ended; /* words of the machine, of a thread of pthread_create */
-	uint32_t asleep;       /* the word of a condition variable's wait */
+	uint32_t sleeps;       /* waits for conditions and futexes, so far */
+	uint32_t woken;        /* a word of the machine: how many of them were ended */
 	bool is_slot;          /* for pthread_create */
 	bool is_taken, is_joined;
 	uint32_t may_fail;    /* how many faults it could have had */
 	bool has_limit;       /* waits with a time limit */
-	uint64_t elapsed_ns;  /* of its clock */
 	uint32_t plain_count; /* accesses since its last step */
 	uint32_t call_depth, look_count;
 	/* Not cleared between executions: only entries below the counts above are read. */

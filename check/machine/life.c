@@ -18,6 +18,9 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 {
 	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
 	(void)context;
+	if (pfs_current != NULL && pfs_current->hooks.fault != NULL &&
+	    pfs_current->hooks.fault(info->si_addr))
+		return;
 	if (pfs_current == NULL ||
 	    (pfs_current->run.running == NULL && !pfs_current->aside.is_on)) {
 		(void)signal(signal_number, SIG_DFL);

@@ -121,6 +121,8 @@ struct pfs_hooks {
 	 * count. */
 	void (*plain)(struct pfs_machine *machine, const struct pfs_plain *access);
 	void *plain_context;
+	/* A bad access: true if it can be repeated. */
+	bool (*fault)(const void *address);
 	/* For traces, which are printed when the containers may be gone. */
 	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
 	void *name_context;

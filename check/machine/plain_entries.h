@@ -48,8 +48,6 @@ void __tsan_write_range(void *address, size_t size_bytes)
 	PFS_PLAIN_REPORT(address, size_bytes, true, PFS_PLAIN_HERE);
 }
 
-void __tsan_init(void) {}
-
 /* clang calls these where the source says memcpy, memmove, memset. */
 void *__tsan_memcpy(void *to, const void *from, size_t size_bytes)
 {
