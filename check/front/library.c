@@ -14,6 +14,7 @@
 
 #include "check/front/assembly.h"
 #include "check/front/elf_file.h"
+#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/places.h"
 #include "check/machine/grow.h"
@@ -93,6 +94,8 @@ static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
 			continue;
+		if (map == library.map)
+			pfs_loops_note_trial(strings + symbol->st_name);
 		void **slot = (void **)(map->l_addr + first[i].r_offset);
 		uintptr_t start = (uintptr_t)slot / page * page;
 		/* It may be in what is read-only after relocation; it stays writable. */
