@@ -9,6 +9,7 @@
 #include "check/machine/snapshot.h"
 
 #define SAME_MAX 8u  /* earlier visits of a place that are compared */
+#define RUSH_MAX (1u << 20)
 #define BACK_MAX 64u /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
@@ -147,7 +148,8 @@ void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation
 			share(owner, operation->address, operation->size_bytes);
 	}
 	if (only_looked(self, operation, seen)) {
-		self->look = (struct pfs_user_look){ operation->address, operation->place, seen };
+		self->look = (struct pfs_user_look){ operation->address, operation->place, seen,
+						     operation->size_bytes };
 		self->has_look = true;
 		self->released |= pfs_kind_is_rmw(operation->kind) &&
 				  (self->fenced || pfs_order_releases(operation->order));
@@ -159,6 +161,18 @@ void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation
 void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order)
 {
 	self->fenced |= pfs_order_releases((uint8_t)order);
+}
+
+bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		      uint64_t *seen)
+{
+	if (self->rushes == 0 || operation->kind != PFS_SIM_LOAD || !self->has_look ||
+	    operation->address != self->look.address || operation->place != self->look.place ||
+	    operation->size_bytes > sizeof(*seen))
+		return false;
+	*seen = self->look.seen; /* no other thread has made a step since */
+	self->rushes--;
+	return true;
 }
 
 /* ---- visits ---- */
@@ -233,20 +247,6 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	self->visits = visit;
 }
 
-static void wait(const struct pfs_user_visit *since, uint64_t how,
-		 const struct pfs_sim_place *place)
-{
-	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
-					   .operand = how,
-					   .expected = since->step,
-					   .kind = PFS_SIM_YIELD };
-	uint64_t entry[PFS_LOOPS_REGISTERS];
-	memcpy(entry, pfs_loops_entry, sizeof(entry));
-	(void)pfs_sim_execute(&yield);
-	pfs_user_arrive();
-	memcpy(pfs_loops_entry, entry, sizeof(entry));
-}
-
 /* Can another thread make a step, or the thread's own buffer be emptied? */
 static bool has_others(const struct pfs_user_thread *self)
 {
@@ -261,6 +261,59 @@ static bool has_others(const struct pfs_user_thread *self)
 	return false;
 }
 
+/* Has it read an old value? */
+static bool has_newer(const struct pfs_user_thread *self)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	struct pfs_sim_operation load = { .address = (void *)(uintptr_t)self->look.address,
+					  .size_bytes = self->look.size_bytes,
+					  .kind = PFS_SIM_LOAD };
+	return self->has_look && machine->model->keeps_old &&
+	       machine->model->peek(machine->threads[self->id], &load, 0) != self->look.seen;
+}
+
+/* Another thread may run, and the execution may end here. */
+static uint64_t step(const struct pfs_sim_operation *operation)
+{
+	uint64_t entry[PFS_LOOPS_REGISTERS];
+	memcpy(entry, pfs_loops_entry, sizeof(entry));
+	pfs_loops_skip();
+	uint64_t seen = pfs_sim_execute(operation);
+	pfs_user_arrive();
+	memcpy(pfs_loops_entry, entry, sizeof(entry));
+	return seen;
+}
+
+static void wait(const struct pfs_user_visit *since, uint64_t how,
+		 const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
+					   .operand = how,
+					   .expected = since->step,
+					   .kind = PFS_SIM_YIELD };
+	(void)step(&yield);
+}
+
+/* It has only read and counted for long. Either it waits as long as others can go on, or it goes on
+ * at once until it gives up. */
+static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
+		const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation choose = { .place = pfs_places_named(place, "its loop"),
+					    .operand = 2,
+					    .kind = PFS_SIM_CHOOSE };
+	bool waits = has_others(self) || has_newer(self);
+	if (waits) {
+		pfs_shared_cut(place);
+		waits = step(&choose) == 0;
+	}
+	if (waits)
+		wait(last, PFS_YIELD_COUNTED, place);
+	if (!waits || !has_others(self))
+		self->rushes = RUSH_MAX;
+	self->has_look = false;
+}
+
 static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	const struct pfs_user_visit *last;
@@ -272,9 +325,8 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 		wait(same, PFS_YIELD_LOOP, place);
 		self->visits = NULL;
 		count = 1;
-	} else if (count > pfs_user.looks_max && has_others(self)) {
-		pfs_shared_cut(place);
-		wait(last, PFS_YIELD_COUNTED, place);
+	} else if (count > pfs_user.looks_max) {
+		cut(self, last, place);
 		self->visits = NULL;
 		count = 1;
 	}
@@ -285,7 +337,7 @@ void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *p
 {
 	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
 	const struct pfs_fiber *fiber = &pfs_user.machine->run.running->fiber;
-	if (now != NULL && pfs_user.looks_max != 0 && self->stack_end != NULL &&
+	if (now != NULL && pfs_user.looks_max != 0 && self->rushes == 0 && self->stack_end != NULL &&
 	    (uintptr_t)now - (uintptr_t)fiber->stack < fiber->stack_bytes && now < self->stack_end)
 		look_back(self, place);
 	pfs_loops_entry[0] = 0;

@@ -15,9 +15,11 @@
  * Bytes of a stack that another thread has written, or that are atomic, are shared memory, and not
  * compared. A plain write of the thread itself to such bytes is an effect.
  *
- * A loop that only reads, but comes back in another state each time, counts something. It is
- * executed up to PFS_USER.looks_max times with all schedules. Then it waits until there is news, or
- * until no other thread can go on: the search is not complete, and says so.
+ * A loop that only reads, but comes back in another state each time, counts something. Up to
+ * pfs_user.looks_max iterations are executed with all schedules. Then there are two more: it waits
+ * until there is news, or until no other thread can go on; or it goes on at once until it does
+ * something else. The search is not complete, and says so. While it goes on alone, loads that read
+ * the same are no steps.
  */
 #ifndef PFS_CHECK_LOOPS_H
 #define PFS_CHECK_LOOPS_H
@@ -80,6 +82,10 @@ static inline void pfs_loops_skip(void)
 	pfs_loops_entry[0] = 0;
 }
 
+/* It goes on alone in a loop that counts, and a load reads the same again: no step. */
+bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		      uint64_t *seen);
+
 /* It has executed an operation. */
 void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		    uint64_t seen);
@@ -92,6 +98,7 @@ void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t s
 static inline void pfs_loops_effect(struct pfs_user_thread *self)
 {
 	self->visits = NULL;
+	self->rushes = 0;
 	self->has_look = self->read_plain = self->released = self->fenced = false;
 }
 

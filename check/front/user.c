@@ -169,7 +169,10 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 		pfs_loops_visit(self, operation->place);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
 		pfs_sizes_look(operation);
-	uint64_t seen = pfs_sim_execute(operation);
+	uint64_t seen;
+	if (runs && pfs_loops_rushes(self, operation, &seen))
+		return seen;
+	seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;
 	self->plain_count = 0;

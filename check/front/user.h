@@ -28,6 +28,7 @@ struct pfs_user_look {
 	const void *address;
 	const struct pfs_sim_place *place;
 	uint64_t seen;
+	uint32_t size_bytes;
 };
 
 /* Bytes of a thread's stack. */
@@ -54,6 +55,7 @@ struct pfs_user_thread {
 	const struct pfs_user_visit *visits; /* the last first */
 	struct pfs_user_look look;           /* the last */
 	bool has_look, read_plain, released, fenced;
+	uint32_t rushes; /* loads that need not be steps */
 	/* Of loops.h, since it began. */
 	const char *stack_end;
 	uint32_t sections, held;
