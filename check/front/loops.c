@@ -22,6 +22,7 @@ struct pfs_user_visit {
 	uint32_t count;    /* of this place, since the last effect */
 	uint32_t sections; /* locks that the thread has taken so far */
 	uint32_t held;     /* of these */
+	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
 	uint32_t bytes;
 	char stack[];
 };
@@ -106,7 +107,7 @@ void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t s
 		share(owner, address, size_bytes);
 	if (!own && writes)
 		pfs_loops_effect(self);
-	self->read_plain |= !own && !writes;
+	self->inputs += !own && !writes;
 }
 
 /* ---- operations ---- */
@@ -151,7 +152,7 @@ void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation
 		self->look = (struct pfs_user_look){ operation->address, operation->place, seen,
 						     operation->size_bytes };
 		self->has_look = true;
-		self->released |= pfs_kind_is_rmw(operation->kind) &&
+		self->releases += pfs_kind_is_rmw(operation->kind) &&
 				  (self->fenced || pfs_order_releases(operation->order));
 	} else if (!is_of_section(self, operation)) {
 		pfs_loops_effect(self);
@@ -204,9 +205,17 @@ static bool is_same_place(const struct pfs_user_visit *visit)
 	return here == there;
 }
 
+/* May it have read plain memory that others change without news of it, and without a race? */
+static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
+{
+	return visit->inputs != self->inputs &&
+	       (visit->releases != self->releases || !pfs_user.machine->setup.watch);
+}
+
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
+	       !has_inputs(self, visit) &&
 	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
 	       is_same_stack(self, visit);
 }
@@ -242,6 +251,8 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	visit->count = count;
 	visit->sections = self->sections;
 	visit->held = self->held;
+	visit->inputs = self->inputs;
+	visit->releases = self->releases;
 	visit->bytes = bytes;
 	memcpy(visit->stack, now, bytes);
 	self->visits = visit;
@@ -317,8 +328,6 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	const struct pfs_user_visit *last;
-	if (self->read_plain && (self->released || !pfs_user.machine->setup.watch))
-		pfs_loops_effect(self);
 	const struct pfs_user_visit *same = find(self, &last);
 	uint32_t count = last != NULL ? last->count + 1 : 1;
 	if (same != NULL) {

@@ -99,7 +99,7 @@ static inline void pfs_loops_effect(struct pfs_user_thread *self)
 {
 	self->visits = NULL;
 	self->rushes = 0;
-	self->has_look = self->read_plain = self->released = self->fenced = false;
+	self->has_look = self->fenced = false;
 }
 
 /* The program calls a function that tries to lock a mutex. */

@@ -54,11 +54,11 @@ struct pfs_user_thread {
 	/* Of loops.h, since its last effect. */
 	const struct pfs_user_visit *visits; /* the last first */
 	struct pfs_user_look look;           /* the last */
-	bool has_look, read_plain, released, fenced;
+	bool has_look, fenced;
 	uint32_t rushes; /* loads that need not be steps */
 	/* Of loops.h, since it began. */
 	const char *stack_end;
-	uint32_t sections, held;
+	uint32_t sections, held, inputs, releases;
 	uint32_t shared_count;
 	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
 	uint32_t call_depth;
