@@ -29,7 +29,7 @@ struct pfs_user_mutex {
 struct pfs_user_condition {
 	uint32_t word; /* the machine's mutex for the fields below */
 	uint32_t count;
-	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
+	uint8_t threads[WAITERS_MAX];
 };
 
 _Static_assert(sizeof(struct pfs_user_mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
@@ -398,6 +398,15 @@ int pfs_cnd_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mu
 	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
 }
 
+/* A signal wakes any of the waiting threads. */
+static uint32_t choose_one(uint32_t count, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation choose = { .operand = count,
+					    .place = place,
+					    .kind = PFS_SIM_CHOOSE };
+	return (uint32_t)pfs_user_execute(&choose);
+}
+
 static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim_place *place)
 {
 	uint8_t woken[WAITERS_MAX];
@@ -405,9 +414,10 @@ static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim
 		return;
 	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 	uint32_t count = self->count == 0 || all ? self->count : 1;
-	memcpy(woken, self->threads, count);
+	uint32_t first = count < self->count ? choose_one(self->count, place) : 0;
+	memcpy(woken, self->threads + first, count);
 	self->count -= count;
-	memmove(self->threads, self->threads + count, self->count);
+	memmove(self->threads + first, self->threads + first + count, self->count - first);
 	for (uint32_t i = 0; i < count; i++)
 		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
 				   PFS_SIM_RELAXED, place);
