@@ -9,7 +9,7 @@
 #include "check/machine/snapshot.h"
 
 #define SAME_MAX 8u  /* earlier visits of a place that are compared */
-#define RUSH_MAX (1u << 20)
+#define RUSH_MAX 100000u
 #define BACK_MAX 64u /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
@@ -167,11 +167,12 @@ void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order)
 bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		      uint64_t *seen)
 {
-	if (self->rushes == 0 || operation->kind != PFS_SIM_LOAD || !self->has_look ||
-	    operation->address != self->look.address || operation->place != self->look.place ||
-	    operation->size_bytes > sizeof(*seen))
+	if (self->rushes <= 1 || !self->has_look || operation->address != self->look.address ||
+	    operation->place != self->look.place || operation->size_bytes > sizeof(*seen) ||
+	    operation->size_bytes == 0 || !only_looked(self, operation, self->look.seen))
 		return false;
 	*seen = self->look.seen; /* no other thread has made a step since */
+	self->plain_count = 0;
 	self->rushes--;
 	return true;
 }
@@ -328,6 +329,10 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	const struct pfs_user_visit *last;
+	if (self->rushes == 1 && self->visits != NULL) {
+		pfs_shared_cut(place);
+		wait(self->visits, PFS_YIELD_SPENT, place);
+	}
 	const struct pfs_user_visit *same = find(self, &last);
 	uint32_t count = last != NULL ? last->count + 1 : 1;
 	if (same != NULL) {
@@ -346,7 +351,7 @@ void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *p
 {
 	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
 	const struct pfs_fiber *fiber = &pfs_user.machine->run.running->fiber;
-	if (now != NULL && pfs_user.looks_max != 0 && self->rushes == 0 && self->stack_end != NULL &&
+	if (now != NULL && pfs_user.looks_max != 0 && self->rushes <= 1 && self->stack_end != NULL &&
 	    (uintptr_t)now - (uintptr_t)fiber->stack < fiber->stack_bytes && now < self->stack_end)
 		look_back(self, place);
 	pfs_loops_entry[0] = 0;

@@ -110,7 +110,7 @@ static void settle(struct pfs_machine *machine, void *context)
 		if (machine->threads[id]->state == PFS_VTHREAD_FINISHED ||
 		    (thread->is_slot && !thread->is_taken))
 			continue;
-		if (next->kind == PFS_SIM_YIELD && next->operand == PFS_YIELD_COUNTED) {
+		if (next->kind == PFS_SIM_YIELD && next->operand >= PFS_YIELD_COUNTED) {
 			machine->run.end = PFS_END_STEPS; /* it may give up later */
 			machine->run.message[0] = '\0';
 			return;

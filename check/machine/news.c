@@ -216,7 +216,8 @@ void pfs_news_nobody(struct pfs_machine *machine)
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		struct pfs_looks *looks = &machine->threads[id]->looks;
 		if (!stands_at_yield(machine->threads[id]) || looks->news ||
-		    machine->threads[id]->pending.operand == PFS_YIELD_LOOP)
+		    machine->threads[id]->pending.operand == PFS_YIELD_LOOP ||
+		    machine->threads[id]->pending.operand == PFS_YIELD_SPENT)
 			continue;
 		looks->news = true;
 		looks->alone = machine->run.step_count;
