@@ -157,7 +157,8 @@ bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *plac
 {
 	const struct pfs_user_thread *self = pfs_user_current();
 	const struct pfs_user_look *last = &self->look;
-	if (!self->has_look || last->address != address || last->place != place || !pfs_futex_is_of_atomic(code))
+	if (!self->has_look || last->address != address || last->place != place ||
+	    !pfs_futex_is_of_atomic(code))
 		return false;
 	*seen = last->seen;
 	return true;

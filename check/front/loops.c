@@ -8,7 +8,7 @@
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 
-#define SAME_MAX 8u  /* earlier visits of a place that are compared */
+#define SAME_MAX 8u /* earlier visits of a place that are compared */
 #define RUSH_MAX 100000u
 #define BACK_MAX 64u /* visits of any place that are looked through for them */
 
@@ -18,10 +18,10 @@ uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
 struct pfs_user_visit {
 	const struct pfs_user_visit *before; /* since the last effect */
 	uint64_t registers[PFS_LOOPS_REGISTERS];
-	uint32_t step;     /* the first after it */
-	uint32_t count;    /* of this place, since the last effect */
-	uint32_t sections; /* locks that the thread has taken so far */
-	uint32_t held;     /* of these */
+	uint32_t step;             /* the first after it */
+	uint32_t count;            /* of this place, since the last effect */
+	uint32_t sections;         /* locks that the thread has taken so far */
+	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
 	uint32_t bytes;
 	char stack[];
@@ -47,9 +47,12 @@ void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 
 void pfs_loops_note_trial(const char *function)
 {
-	static const char *const trials[] = { "pthread_mutex_trylock",   "pthread_mutex_timedlock",
-					      "pthread_mutex_clocklock", "pthread_spin_trylock",
-					      "mtx_trylock",             "mtx_timedlock" };
+	static const char *const trials[] = { "pthread_mutex_trylock",
+					      "pthread_mutex_timedlock",
+					      "pthread_mutex_clocklock",
+					      "pthread_spin_trylock",
+					      "mtx_trylock",
+					      "mtx_timedlock" };
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
 		has_trials |= strcmp(function, trials[i]) == 0;
 }
@@ -82,8 +85,8 @@ static void share(struct pfs_user_thread *self, const void *address, size_t byte
 	if (self->shared_count == PFS_USER_SHARED_MAX)
 		self->stack_end = NULL;
 	else
-		self->shared[self->shared_count++] =
-			(struct pfs_user_range){ (const char *)address, bytes };
+		self->shared[self->shared_count++] = (struct pfs_user_range){ (const char *)address,
+									      bytes };
 }
 
 /* The thread on whose stack that is, or NULL. */
@@ -351,7 +354,8 @@ void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *p
 {
 	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
 	const struct pfs_fiber *fiber = &pfs_user.machine->run.running->fiber;
-	if (now != NULL && pfs_user.looks_max != 0 && self->rushes <= 1 && self->stack_end != NULL &&
+	if (now != NULL && pfs_user.looks_max != 0 && self->rushes <= 1 &&
+	    self->stack_end != NULL &&
 	    (uintptr_t)now - (uintptr_t)fiber->stack < fiber->stack_bytes && now < self->stack_end)
 		look_back(self, place);
 	pfs_loops_entry[0] = 0;

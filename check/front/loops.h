@@ -2,9 +2,9 @@
  * loops.h - which iterations of the checked program's loops have no effect.
  *
  * A thread visits a place when it calls an atomic operation that may only read, a function that
- * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers and
- * stack are compared), and has changed nothing since, the iteration between had no effect: without
- * it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of news.h.
+ * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers
+ * and stack are compared), and has changed nothing since, the iteration between had no effect:
+ * without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of news.h.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
  * and free; a spurious failure; a value of a key. A section of a mutex without effects has none, if
@@ -30,10 +30,10 @@
 #define PFS_LOOPS_REGISTERS 7u
 /* A function of this name, which the program calls: keeps the registers that a call preserves, and
  * goes on in the target. The return address is on the stack. */
-#define PFS_LOOPS_ENTRY(name, target)                     \
-	__asm__(".text\n"                                 \
-		".globl " name "\n"                       \
-		".type " name ", @function\n" name ":\n"  \
+#define PFS_LOOPS_ENTRY(name, target)                    \
+	__asm__(".text\n"                                \
+		".globl " name "\n"                      \
+		".type " name ", @function\n" name ":\n" \
 		"	movq %rsp, pfs_loops_entry(%rip)\n"    \
 		"	movq %rbx, pfs_loops_entry+8(%rip)\n"  \
 		"	movq %rbp, pfs_loops_entry+16(%rip)\n" \
@@ -41,25 +41,25 @@
 		"	movq %r13, pfs_loops_entry+32(%rip)\n" \
 		"	movq %r14, pfs_loops_entry+40(%rip)\n" \
 		"	movq %r15, pfs_loops_entry+48(%rip)\n" \
-		"	jmp " target "\n"                      \
+		"	jmp " target "\n"                \
 		".size " name ", .-" name "\n")
 #else
 #define PFS_LOOPS_REGISTERS 13u
-#define PFS_LOOPS_ENTRY(name, target)                        \
-	__asm__(".text\n"                                    \
-		".globl " name "\n"                          \
-		".type " name ", %function\n" name ":\n"     \
-		"	adrp x16, pfs_loops_entry\n"              \
-		"	add x16, x16, :lo12:pfs_loops_entry\n"    \
-		"	mov x17, sp\n"                            \
-		"	stp x17, x30, [x16]\n"                    \
-		"	stp x19, x20, [x16, #16]\n"               \
-		"	stp x21, x22, [x16, #32]\n"               \
-		"	stp x23, x24, [x16, #48]\n"               \
-		"	stp x25, x26, [x16, #64]\n"               \
-		"	stp x27, x28, [x16, #80]\n"               \
-		"	str x29, [x16, #96]\n"                    \
-		"	b " target "\n"                           \
+#define PFS_LOOPS_ENTRY(name, target)                    \
+	__asm__(".text\n"                                \
+		".globl " name "\n"                      \
+		".type " name ", %function\n" name ":\n" \
+		"	adrp x16, pfs_loops_entry\n"           \
+		"	add x16, x16, :lo12:pfs_loops_entry\n" \
+		"	mov x17, sp\n"                         \
+		"	stp x17, x30, [x16]\n"                 \
+		"	stp x19, x20, [x16, #16]\n"            \
+		"	stp x21, x22, [x16, #32]\n"            \
+		"	stp x23, x24, [x16, #48]\n"            \
+		"	stp x25, x26, [x16, #64]\n"            \
+		"	stp x27, x28, [x16, #80]\n"            \
+		"	str x29, [x16, #96]\n"                 \
+		"	b " target "\n"                  \
 		".size " name ", .-" name "\n")
 #endif
 

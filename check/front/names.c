@@ -194,7 +194,7 @@ static void user_exit(int status)
 }
 
 /* By way of loops.h. */
-#define TRIES(function) \
+#define TRIES(function)                                          \
 	PFS_LOOPS_ENTRY("pfs_try_" #function, "pfs_" #function); \
 	void pfs_try_##function(void)
 TRIES(thread_yield);

@@ -125,18 +125,17 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
 	}                                                                                    \
 	ENTRY(bits, name);
-#define COMPARE(bits, T, name, weak)                                                           \
-	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order,          \
-				int failure)                                                   \
-	{                                                                                      \
-		bool failed;                                                                   \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,  \
-				    (weak), order, failure, &failed, HERE);                    \
-		if (seen == *expected && !failed)                                              \
-			return 1;                                                              \
-		*expected = seen;                                                              \
-		return 0;                                                                      \
-	}                                                                                      \
+#define COMPARE(bits, T, name, weak)                                                               \
+	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
+	{                                                                                          \
+		bool failed;                                                                       \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
+				    (weak), order, failure, &failed, HERE);                        \
+		if (seen == *expected && !failed)                                                  \
+			return 1;                                                                  \
+		*expected = seen;                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
 	ENTRY(bits, name);
 #define ATOMIC(bits, T)                                                                           \
 	T tsan##bits##_load(const volatile T *address, int order)                                 \
@@ -255,8 +254,8 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 COMPARE_WIDE(compare_exchange_strong, false)
 COMPARE_WIDE(compare_exchange_weak, true)
 
-wide_int tsan128_compare_exchange_val(volatile wide_int *address, wide_int expected,
-				      wide_int value, int order, int failure)
+wide_int tsan128_compare_exchange_val(volatile wide_int *address, wide_int expected, wide_int value,
+				      int order, int failure)
 {
 	bool wrote;
 	return compare_wide(address, expected, value, false, order, failure, &wrote, HERE);

@@ -301,7 +301,8 @@ PFS_CHECK_SCENARIO(wrong_waiter)
 	pfs_check_thread(signals_twice, 0);
 }
 
-/* A barrier whose sense turns, Drepper's mutex, and two compare-and-swaps: right, and few classes. */
+/* A barrier whose sense turns, Drepper's mutex, and two compare-and-swaps: right, and few classes.
+ */
 static void sense(void *argument)
 {
 	for (int round = 0; round < 2; round++) {

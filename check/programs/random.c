@@ -22,9 +22,29 @@
 #define OPEN 9
 
 enum kind {
-	LOAD, STORE, ADD, EXCHANGE, SWAP, YIELD, NOTHING, SECTION,
-	WAIT, WAIT_YIELD, WAIT_SECTION, WAIT_CHANGES_NOTHING, WAIT_TWO, WAIT_FLIP, WAIT_LOCAL,
-	TRY, TRY_YIELD, TRY_UNSEEN, TRY_THREAD_LOCAL, TRY_GLOBAL, TRY_POINTER, TRY_BACK, KINDS
+	LOAD,
+	STORE,
+	ADD,
+	EXCHANGE,
+	SWAP,
+	YIELD,
+	NOTHING,
+	SECTION,
+	WAIT,
+	WAIT_YIELD,
+	WAIT_SECTION,
+	WAIT_CHANGES_NOTHING,
+	WAIT_TWO,
+	WAIT_FLIP,
+	WAIT_LOCAL,
+	TRY,
+	TRY_YIELD,
+	TRY_UNSEEN,
+	TRY_THREAD_LOCAL,
+	TRY_GLOBAL,
+	TRY_POINTER,
+	TRY_BACK,
+	KINDS
 };
 
 static struct op {
@@ -35,9 +55,9 @@ static unsigned op_count[THREADS_MAX], threads;
 
 static atomic_uint words[2], gate;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned guarded;              /* by the mutex */
-static unsigned counts[THREADS_MAX];  /* each of one thread */
-static unsigned met[THREADS_MAX];     /* a hash of what the thread has seen */
+static unsigned guarded;             /* by the mutex */
+static unsigned counts[THREADS_MAX]; /* each of one thread */
+static unsigned met[THREADS_MAX];    /* a hash of what the thread has seen */
 static _Thread_local unsigned own_count;
 
 static unsigned draw(unsigned *state, unsigned below)
@@ -81,7 +101,8 @@ static unsigned wait_in(const struct op *op, unsigned own)
 			;
 		break;
 	case WAIT_TWO:
-		while ((seen = atomic_load(&gate)) < op->value && (other = atomic_load(&words[0])) == 0)
+		while ((seen = atomic_load(&gate)) < op->value &&
+		       (other = atomic_load(&words[0])) == 0)
 			sched_yield();
 		break;
 	case WAIT_FLIP:
@@ -181,8 +202,8 @@ static void body(void *argument)
 
 static void at_rest(void *argument)
 {
-	pfs_check_outcome("%u %u %u  %x %x %x", atomic_load(&words[0]), atomic_load(&words[1]), guarded,
-			  met[0], met[1], met[2]);
+	pfs_check_outcome("%u %u %u  %x %x %x", atomic_load(&words[0]), atomic_load(&words[1]),
+			  guarded, met[0], met[1], met[2]);
 }
 
 static void begin(unsigned number)
@@ -205,10 +226,16 @@ static void begin(unsigned number)
 	pfs_check_at_rest(at_rest, 0);
 }
 
-#define ONE(n) PFS_CHECK_SCENARIO(p##n) { begin(PFS_RANDOM_SEED + 1##n - 1000); }
-#define TEN(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) \
-	ONE(n##5) ONE(n##6) ONE(n##7) ONE(n##8) ONE(n##9)
-#define HUNDRED(n) TEN(n##0) TEN(n##1) TEN(n##2) TEN(n##3) TEN(n##4) \
-	TEN(n##5) TEN(n##6) TEN(n##7) TEN(n##8) TEN(n##9)
-HUNDRED(0) HUNDRED(1) HUNDRED(2) HUNDRED(3) HUNDRED(4) HUNDRED(5)
-HUNDRED(6) HUNDRED(7) HUNDRED(8) HUNDRED(9)
+#define ONE(n)                                        \
+	PFS_CHECK_SCENARIO(p##n)                      \
+	{                                             \
+		begin(PFS_RANDOM_SEED + 1##n - 1000); \
+	}
+#define TEN(n)    \
+	ONE(n##0) \
+	ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7) ONE(n##8) ONE(n##9)
+#define HUNDRED(n) \
+	TEN(n##0)  \
+	TEN(n##1) TEN(n##2) TEN(n##3) TEN(n##4) TEN(n##5) TEN(n##6) TEN(n##7) TEN(n##8) TEN(n##9)
+HUNDRED(0)
+HUNDRED(1) HUNDRED(2) HUNDRED(3) HUNDRED(4) HUNDRED(5) HUNDRED(6) HUNDRED(7) HUNDRED(8) HUNDRED(9)
