@@ -53,9 +53,9 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, PFS_USER_FAULTS_MAX,
 			"up to N spurious failures of weak compare-and-swaps and spurious wakeups "
 			"in each execution, 0 to 4; default 1"),
-		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 16,
-			"a loop that has read the same values N times waits until one changes, 0 "
-			"to 16; 0: never; default 3"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 1000000,
+			"a loop that only reads and counts is cut after N iterations; 0: never; "
+			"default 100"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX,
 			"stop after N executions; default 0: no limit"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "time limit; default 60"),
@@ -166,7 +166,7 @@ static int judge_replay(const struct pfs_check_arguments *self)
 int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **argv)
 {
 	*self = (struct pfs_check_arguments){ .spurious = 1,
-					      .looks = 3,
+					      .looks = 100,
 					      .seconds = 60,
 					      .calls = "clock",
 					      .format = "text",

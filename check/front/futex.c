@@ -155,10 +155,9 @@ bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *plac
 			   uint64_t *seen)
 {
 	const struct pfs_user_thread *self = pfs_user_current();
-	if (self->look_count == 0)
-		return false;
-	const struct pfs_user_look *last = &self->looks[self->look_count - 1];
-	if (last->address != address || last->place != place || !pfs_futex_is_of_atomic(code))
+	const struct pfs_user_look *last = &self->look;
+	if (!self->has_look || last->address != address || last->place != place ||
+	    !pfs_futex_is_of_atomic(code))
 		return false;
 	*seen = last->seen;
 	return true;

@@ -191,6 +191,7 @@ void pfs_check_json_search(struct pfs_json *json, const struct pfs_check_argumen
 	pfs_json_bool(json, "complete", search->complete && !search->failed);
 	pfs_json_text(json, "extent", search->failed ? NULL : search->extent);
 	pfs_json_text(json, "stopped", search->stopped);
+	pfs_json_text(json, "cut", search->cut);
 	pfs_json_text(json, "memory", arguments->memory);
 	pfs_json_text(json, "search", arguments->search);
 	pfs_json_bool(json, "races", !arguments->no_races);

@@ -15,6 +15,7 @@ struct pfs_check_json_search {
 	double seconds;
 	bool complete, failed;
 	const char *stopped; /* the option that stopped it, or NULL */
+	const char *cut; /* the place of a loop, or NULL */
 };
 
 /* A document and its contents, one scenario after the other. */

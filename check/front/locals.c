@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "check/front/loops.h"
 #include "check/front/user.h"
 #include "check/machine/snapshot.h"
 
@@ -89,6 +90,7 @@ int pfs_key_set(pthread_key_t key, const void *value)
 {
 	if (key >= locals.key_count || locals.destroy[key] == NO_KEY)
 		return EINVAL;
+	pfs_loops_effect(pfs_user_current());
 	own()->values[key] = (void *)(uintptr_t)value;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "check/front/limit.h"
 #include "check/front/locals.h"
 #include "check/front/locks.h"
+#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/refuse.h"
 #include "check/front/thread_local.h"
@@ -37,8 +38,10 @@ static const struct pfs_sim_place *place_of(const void *code)
 
 void *pfs_names_take(size_t align, size_t size, const void *code)
 {
-	if (pfs_user_runs()) /* not in a constructor */
+	if (pfs_user_runs()) { /* not in a constructor */
 		pfs_limit_spend(PFS_LIMIT_STEP + size / PFS_LIMIT_BYTES);
+		pfs_loops_effect(pfs_user_current());
+	}
 	void *block = pfs_check_heap_take(align > ALIGN_USUAL ? align : ALIGN_USUAL, size,
 					  place_of(code));
 	if (block == NULL)
@@ -50,6 +53,7 @@ void *pfs_names_take(size_t align, size_t size, const void *code)
 static void give(void *block, const void *code)
 {
 	char name[64];
+	pfs_loops_effect(pfs_user_current());
 	if (!pfs_check_heap_has(block)) {
 		const struct pfs_sim_place *place = place_of(code);
 		const char *file = pfs_trace_base_name(place->file);
@@ -215,6 +219,24 @@ static void user_exit(int status)
 	_exit(status);
 }
 
+/* By way of loops.h. */
+#define TRIES(function)                                          \
+	PFS_LOOPS_ENTRY("pfs_try_" #function, "pfs_" #function); \
+	void pfs_try_##function(void)
+TRIES(thread_yield);
+TRIES(mutex_trylock);
+TRIES(mutex_timedlock);
+TRIES(mtx_trylock);
+TRIES(mtx_timedlock);
+TRIES(rwlock_tryrdlock);
+TRIES(rwlock_trywrlock);
+TRIES(rwlock_timedrdlock);
+TRIES(rwlock_timedwrlock);
+TRIES(sem_trywait);
+TRIES(sem_timedwait);
+TRIES(sem_getvalue);
+TRIES(spin_trylock);
+
 #define OURS(name, function)                        \
 	{                                           \
 		name, (void *)(uintptr_t)(function) \
@@ -223,6 +245,8 @@ static void user_exit(int status)
 #define USER(name) OURS(#name, user_##name)
 #define CLOCK(name) OURS(#name, pfs_clock_##name)
 #define PTHREAD(name) OURS("pthread_" #name, pfs_##name)
+#define PTHREAD_TRY(name) OURS("pthread_" #name, pfs_try_##name)
+#define SEM_TRY(name) OURS("sem_" #name, pfs_try_sem_##name)
 #define SEM(name) OURS("sem_" #name, pfs_sem_##name)
 
 /* clang-format off */
@@ -249,22 +273,23 @@ const struct pfs_name pfs_names[] = {
 	OURS("_ZNSt3__16chrono12system_clock3nowEv", pfs_clock_us), CLOCK(timespec_get),
 	OURS("pthread_create", pfs_thread_create), OURS("pthread_join", pfs_thread_join),
 	OURS("pthread_detach", pfs_user_thread_detach), OURS("pthread_self", pfs_thread_self),
-	OURS("sched_yield", pfs_thread_yield), OURS("pthread_yield", pfs_thread_yield),
-	OURS("thrd_yield", pfs_thread_yield),
-	PTHREAD(mutex_init), PTHREAD(mutex_destroy), PTHREAD(mutex_lock), PTHREAD(mutex_trylock),
-	PTHREAD(mutex_unlock), PTHREAD(mutex_timedlock),
-	OURS("pthread_mutex_clocklock", pfs_mutex_timedlock),
+	OURS("sched_yield", pfs_try_thread_yield), OURS("pthread_yield", pfs_try_thread_yield),
+	OURS("thrd_yield", pfs_try_thread_yield),
+	PTHREAD(mutex_init), PTHREAD(mutex_destroy), PTHREAD(mutex_lock),
+	PTHREAD_TRY(mutex_trylock),
+	PTHREAD(mutex_unlock), PTHREAD_TRY(mutex_timedlock),
+	OURS("pthread_mutex_clocklock", pfs_try_mutex_timedlock),
 	PTHREAD(cond_init), PTHREAD(cond_destroy), PTHREAD(cond_wait), PTHREAD(cond_signal),
 	PTHREAD(cond_broadcast), PTHREAD(cond_timedwait),
 	OURS("pthread_cond_clockwait", pfs_cond_timedwait),
 	PTHREAD(rwlock_init), PTHREAD(rwlock_destroy), PTHREAD(rwlock_rdlock),
-	PTHREAD(rwlock_wrlock), PTHREAD(rwlock_tryrdlock), PTHREAD(rwlock_trywrlock),
-	PTHREAD(rwlock_timedrdlock), PTHREAD(rwlock_timedwrlock),
-	OURS("pthread_rwlock_clockrdlock", pfs_rwlock_timedrdlock),
-	OURS("pthread_rwlock_clockwrlock", pfs_rwlock_timedwrlock), PTHREAD(rwlock_unlock),
-	SEM(init), SEM(destroy), SEM(wait), SEM(trywait), SEM(timedwait),
-	OURS("sem_clockwait", pfs_sem_timedwait), SEM(post), SEM(getvalue),
-	PTHREAD(spin_init), PTHREAD(spin_destroy), PTHREAD(spin_lock), PTHREAD(spin_trylock),
+	PTHREAD(rwlock_wrlock), PTHREAD_TRY(rwlock_tryrdlock), PTHREAD_TRY(rwlock_trywrlock),
+	PTHREAD_TRY(rwlock_timedrdlock), PTHREAD_TRY(rwlock_timedwrlock),
+	OURS("pthread_rwlock_clockrdlock", pfs_try_rwlock_timedrdlock),
+	OURS("pthread_rwlock_clockwrlock", pfs_try_rwlock_timedwrlock), PTHREAD(rwlock_unlock),
+	SEM(init), SEM(destroy), SEM(wait), SEM_TRY(trywait), SEM_TRY(timedwait),
+	OURS("sem_clockwait", pfs_try_sem_timedwait), SEM(post), SEM_TRY(getvalue),
+	PTHREAD(spin_init), PTHREAD(spin_destroy), PTHREAD(spin_lock), PTHREAD_TRY(spin_trylock),
 	PTHREAD(spin_unlock),
 	PTHREAD(barrier_init), PTHREAD(barrier_destroy), PTHREAD(barrier_wait),
 	PTHREAD(key_create), PTHREAD(key_delete), OURS("pthread_getspecific", pfs_key_get),
@@ -276,7 +301,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("thrd_detach", pfs_user_thread_detach), OURS("thrd_current", pfs_thread_self),
 	OURS("mtx_init", pfs_mtx_init), OURS("mtx_destroy", pfs_mutex_destroy),
 	OURS("mtx_lock", pfs_mutex_lock), OURS("mtx_unlock", pfs_mutex_unlock),
-	OURS("mtx_trylock", pfs_mtx_trylock), OURS("mtx_timedlock", pfs_mtx_timedlock),
+	OURS("mtx_trylock", pfs_try_mtx_trylock), OURS("mtx_timedlock", pfs_try_mtx_timedlock),
 	OURS("cnd_init", pfs_cond_init), OURS("cnd_destroy", pfs_cond_destroy),
 	OURS("cnd_wait", pfs_cond_wait), OURS("cnd_timedwait", pfs_cnd_timedwait),
 	OURS("cnd_signal", pfs_cond_signal), OURS("cnd_broadcast", pfs_cond_broadcast),

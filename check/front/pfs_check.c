@@ -48,6 +48,7 @@ struct sums {
 	bool complete, stopped;
 	double begun, deadline;
 	const char *error; /* of the search, or NULL */
+	const char *cut;   /* the place of a loop, or "" */
 };
 
 #define refuse(what, why) pfs_check_refuse((what), (why))
@@ -108,12 +109,12 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs, &none,
 				      &result);
 	pfs_shared_alone();
-	pfs_user.waits |= pfs_shared_take(pfs_user.may_fail);
+	sums->cut = pfs_shared_take(pfs_user.may_fail);
 	sums->executions += result.executions;
 	sums->redundant += result.redundant;
 	sums->incomplete += result.incomplete;
 	sums->steps += result.steps;
-	sums->complete &= result.complete;
+	sums->complete &= result.complete && sums->cut[0] == '\0';
 	sums->stopped |= result.stopped;
 	return !result.failed && sums->error == NULL;
 }
@@ -214,11 +215,11 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 			      "  with up to %llu spurious failures and wakeups in an execution "
 			      "(--spurious)\n",
 			      (unsigned long long)arguments->spurious);
-	if (pfs_user.waits != 0)
+	if (sums->cut[0] != '\0')
 		(void)fprintf(said,
-			      "  loops that read the same values %u times waited for a change "
+			      "  a loop at %s was cut after %u iterations that only read and count "
 			      "(--looks)\n",
-			      pfs_user.looks_max);
+			      sums->cut, pfs_user.looks_max);
 	const struct pfs_check_json_search search = { .scenario = scenario->name,
 						      .extent = extent,
 						      .executions = sums->executions,
@@ -228,6 +229,7 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 						      .seconds = pfs_limit_now() - sums->begun,
 						      .complete = all.complete,
 						      .failed = result.failed,
+						      .cut = sums->cut[0] != '\0' ? sums->cut : NULL,
 						      .stopped = stopped_by(arguments, sums) };
 	if (json.out != NULL)
 		pfs_check_json_search(&json, arguments, &search);
@@ -304,11 +306,10 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	for (;;) {
-		struct sums sums = { .complete = true, .begun = pfs_limit_now() };
+		struct sums sums = { .complete = true, .cut = "", .begun = pfs_limit_now() };
 		sums.deadline = sums.begun + arguments->seconds;
 		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
 		pfs_user.fault_count = 0;
-		pfs_user.waits = 0;
 		pfs_outcomes_reset();
 		memset(pfs_user.may_fail, 0, sizeof(pfs_user.may_fail));
 		pfs_shared_reset(scenario.name);
@@ -420,6 +421,7 @@ static int run(struct pfs_check_arguments *arguments)
 		return refuse("no memory", "for the machine");
 	machine->setup.step_max = (uint32_t)arguments->steps;
 	machine->setup.watch = !arguments->no_races;
+	machine->setup.repeats_max = UINT32_MAX - 1; /* loops.h has a bound */
 	machine->setup.has_fences = true;
 	pfs_user.machine = machine;
 	if (!pfs_check_signals_begin(arguments->patience) ||

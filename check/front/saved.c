@@ -78,7 +78,7 @@ static bool read_options(struct pfs_check_arguments *self, char *line)
 		else if (fine && strcmp(name, "--slots") == 0)
 			fine = read_number(value, PFS_USER_THREADS_MAX, &self->slots);
 		else if (fine && strcmp(name, "--looks") == 0)
-			fine = read_number(value, 16, &self->looks);
+			fine = read_number(value, 1000000, &self->looks);
 		else
 			fine = fine && strcmp(name, "--fault") == 0 && read_fault(value);
 		if (!fine)

@@ -108,9 +108,15 @@ static void settle(struct pfs_machine *machine, void *context)
 	bool waits = false;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
+		const struct pfs_sim_operation *next = &machine->threads[id]->pending;
 		if (machine->threads[id]->state == PFS_VTHREAD_FINISHED ||
 		    (thread->is_slot && !thread->is_taken))
 			continue;
+		if (next->kind == PFS_SIM_YIELD && next->operand >= PFS_YIELD_COUNTED) {
+			machine->run.end = PFS_END_STEPS; /* it may give up later */
+			machine->run.message[0] = '\0';
+			return;
+		}
 		if (thread->has_limit) {
 			/* Its time limit passes then: as in an execution with one more fault. */
 			machine->run.end = PFS_END_STEPS;

@@ -9,13 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/machine/trace.h"
+
 #define PROGRESS_EXECUTIONS 256u /* after this many a process reads the clock */
 #define PROGRESS_SECONDS 0.5
 
 static struct shared {
 	pthread_mutex_t lock;
 	uint32_t may_fail[PFS_USER_THREADS_MAX];
-	bool waited;
+	char cut[256]; /* FILE:LINE of a loop, or empty */
 	/* Of the line. */
 	const char *scenario;
 	uint64_t executions;
@@ -60,7 +62,7 @@ void pfs_shared_unlock(void)
 void pfs_shared_reset(const char *scenario)
 {
 	memset(shared->may_fail, 0, sizeof(shared->may_fail));
-	shared->waited = false;
+	shared->cut[0] = '\0';
 	shared->scenario = scenario;
 	shared->executions = 0;
 	shared->begun = shared->shown = is_watched ? pfs_now_seconds(CLOCK_MONOTONIC) : 0;
@@ -75,17 +77,20 @@ void pfs_shared_may_fail(uint32_t thread, uint32_t count)
 	pfs_shared_unlock();
 }
 
-void pfs_shared_waited(void)
+void pfs_shared_cut(const struct pfs_sim_place *place)
 {
+	if (shared->cut[0] != '\0')
+		return;
 	pfs_shared_lock();
-	shared->waited = true;
+	(void)snprintf(shared->cut, sizeof(shared->cut), "%s:%d", pfs_trace_base_name(place->file),
+		       place->line);
 	pfs_shared_unlock();
 }
 
-bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
+const char *pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
 {
 	memcpy(may_fail, shared->may_fail, sizeof(shared->may_fail));
-	return shared->waited;
+	return shared->cut;
 }
 
 void pfs_shared_progress(void)

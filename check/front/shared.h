@@ -22,13 +22,13 @@ void pfs_shared_unlock(void);
 /* A scenario's search begins: nothing is known of it. */
 void pfs_shared_reset(const char *scenario);
 
-/* In an execution: a thread could have had this many faults; a loop waited for a change. */
+/* In an execution: a thread could have had this many faults; a loop was cut. */
 void pfs_shared_may_fail(uint32_t thread, uint32_t count);
-void pfs_shared_waited(void);
+void pfs_shared_cut(const struct pfs_sim_place *place);
 
-/* What all processes reported: how many faults each thread could have had; whether a loop
- * waited. */
-bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
+/* What all processes reported: how many faults each thread could have had; the place of a loop that
+ * was cut, or "". */
+const char *pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
 
 /* Before each execution: sometimes shows how many there were, if stderr is a terminal. */
 void pfs_shared_progress(void);

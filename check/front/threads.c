@@ -9,7 +9,9 @@
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/front/futex.h"
+#include "check/front/limit.h"
 #include "check/front/locals.h"
+#include "check/front/loops.h"
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
@@ -29,7 +31,7 @@ struct pfs_user_condition {
 	 * variable orders nothing, only the program's own mutex does. */
 	uint32_t word;
 	uint32_t count;
-	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
+	uint8_t threads[WAITERS_MAX];
 };
 
 _Static_assert(sizeof(struct pfs_user_mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
@@ -40,6 +42,7 @@ _Static_assert(sizeof(struct pfs_user_condition) <= sizeof(pthread_cond_t), "a c
 static void body_of_thread(void *opaque)
 {
 	struct pfs_user_thread *self = opaque;
+	pfs_loops_enter(self, __builtin_frame_address(0));
 	pfs_user_arrive();
 	self->body(self->argument);
 	pfs_locals_end();
@@ -51,6 +54,7 @@ static void body_of_slot(void *opaque)
 	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
 	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
 	struct pfs_user_thread *self = opaque;
+	pfs_loops_enter(self, __builtin_frame_address(0));
 	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, &begin);
 	self->result = self->start(self->argument);
 	pfs_locals_end();
@@ -177,23 +181,28 @@ pthread_t pfs_thread_self(void)
 	return (pthread_t)pfs_user_current()->id + 1;
 }
 
+/* It orders nothing and promises nothing: no step, but a place of a loop. */
 static void yield(const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
-	(void)pfs_user_execute(&operation);
+	pfs_limit_spend(PFS_LIMIT_STEP);
+	if (pfs_call_runs())
+		pfs_loops_visit(pfs_user_current(), place);
 }
 
 int pfs_thread_yield(void)
 {
 	if (!pfs_futex_is_of_atomic(HERE)) /* a waiting thread ends up there */
 		yield(PFS_CALL("sched_yield"));
+	else
+		pfs_loops_skip();
 	return 0;
 }
 
-void pfs_check_yield(void)
+void pfs_thread_check_yield(void)
 {
 	yield(PFS_CALL("pfs_check_yield"));
 }
+PFS_LOOPS_ENTRY("pfs_check_yield", "pfs_thread_check_yield");
 
 /* ---- mutexes ---- */
 
@@ -254,7 +263,7 @@ static int lock_timed(struct pfs_user_mutex *self, const struct pfs_sim_place *p
 {
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
-		return own;
+		return pfs_loops_skip(), own;
 	if (pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0)
 		return 0;
 	if (pfs_user_fails()) {
@@ -272,7 +281,7 @@ static int try_lock(struct pfs_user_mutex *self, const struct pfs_sim_place *pla
 {
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
-		return own == EDEADLK ? EBUSY : own;
+		return pfs_loops_skip(), own == EDEADLK ? EBUSY : own;
 	return pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0
 											   : EBUSY;
 }
@@ -391,6 +400,15 @@ int pfs_cnd_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mu
 	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
 }
 
+/* A signal wakes any of the waiting threads. */
+static uint32_t choose_one(uint32_t count, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation choose = { .operand = count,
+					    .place = place,
+					    .kind = PFS_SIM_CHOOSE };
+	return (uint32_t)pfs_user_execute(&choose);
+}
+
 static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim_place *place)
 {
 	uint8_t woken[WAITERS_MAX];
@@ -398,9 +416,10 @@ static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim
 		return;
 	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 	uint32_t count = self->count == 0 || all ? self->count : 1;
-	memcpy(woken, self->threads, count);
+	uint32_t first = count < self->count ? choose_one(self->count, place) : 0;
+	memcpy(woken, self->threads + first, count);
 	self->count -= count;
-	memmove(self->threads, self->threads + count, self->count);
+	memmove(self->threads + first, self->threads + first + count, self->count - first);
 	for (uint32_t i = 0; i < count; i++)
 		pfs_call_wake(woken[i], place);
 	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELAXED, place);

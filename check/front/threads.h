@@ -22,6 +22,7 @@ int pfs_thread_join(pthread_t id, void **result);
 int pfs_user_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
+void pfs_thread_check_yield(void); /* pfs_check_yield */
 
 /* In place of the program's pthread_mutex_t and pthread_cond_t. Arguments that are not read are
  * left out. */

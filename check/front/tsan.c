@@ -11,6 +11,7 @@
 
 #include "check/front/futex.h"
 #include "check/front/library.h"
+#include "check/front/loops.h"
 #include "check/front/user.h"
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
@@ -86,7 +87,7 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
 	if (kind == PFS_SIM_LOAD &&
 	    pfs_futex_looks_again((void *)(uintptr_t)address, place, code, &seen))
-		return seen;
+		return pfs_loops_skip(), seen;
 	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
 					       .operand = operand,
 					       .place = place,
@@ -115,31 +116,39 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 		operation.kind = PFS_SIM_LOAD;
 		operation.order = operation.failure;
 	}
-	return pfs_user_execute(&operation);
+	uint64_t seen = pfs_user_execute(&operation);
+	if (*failed) /* the next one does not */
+		pfs_loops_effect(pfs_user_current());
+	return seen;
 }
 
+/* What may only read is called by way of loops.h. */
+#define ENTRY(bits, name) PFS_LOOPS_ENTRY("__tsan_atomic" #bits "_" #name, "tsan" #bits "_" #name)
+
 #define CHANGE(bits, T, name, kind, operand)                                                 \
-	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)              \
+	T tsan##bits##_##name(volatile T *address, T value, int order)                       \
 	{                                                                                    \
 		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
-	}
-#define COMPARE(bits, T, name, weak)                                                           \
-	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
-					 int failure)                                          \
-	{                                                                                      \
-		bool failed;                                                                   \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,  \
-				    (weak), order, failure, &failed, HERE);                    \
-		if (seen == *expected && !failed)                                              \
-			return 1;                                                              \
-		*expected = seen;                                                              \
-		return 0;                                                                      \
-	}
+	}                                                                                    \
+	ENTRY(bits, name);
+#define COMPARE(bits, T, name, weak)                                                               \
+	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
+	{                                                                                          \
+		bool failed;                                                                       \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
+				    (weak), order, failure, &failed, HERE);                        \
+		if (seen == *expected && !failed)                                                  \
+			return 1;                                                                  \
+		*expected = seen;                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
+	ENTRY(bits, name);
 #define ATOMIC(bits, T)                                                                           \
-	T __tsan_atomic##bits##_load(const volatile T *address, int order)                        \
+	T tsan##bits##_load(const volatile T *address, int order)                                 \
 	{                                                                                         \
 		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);                  \
 	}                                                                                         \
+	ENTRY(bits, load);                                                                        \
 	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                 \
 	{                                                                                         \
 		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE);       \
@@ -153,13 +162,14 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                                          \
 	COMPARE(bits, T, compare_exchange_strong, false)                                          \
 	COMPARE(bits, T, compare_exchange_weak, true)                                             \
-	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
-						     int order, int failure)                      \
+	T tsan##bits##_compare_exchange_val(volatile T *address, T expected, T value, int order,  \
+					    int failure)                                          \
 	{                                                                                         \
 		bool failed;                                                                      \
 		return (T)compare(address, sizeof(T), (uint64_t)expected, (uint64_t)value, false, \
 				  order, failure, &failed, HERE);                                 \
-	}
+	}                                                                                         \
+	ENTRY(bits, compare_exchange_val);
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
@@ -204,25 +214,29 @@ static wide_int compare_wide(const volatile void *address, wide_int expected, wi
 	bool fails = weak && pfs_user_fails();
 	act_wide(fails ? PFS_SIM_LOAD : PFS_SIM_CAS, address, &wide, fails ? failure : order,
 		 failure, code);
+	if (fails)
+		pfs_loops_effect(pfs_user_current());
 	*wrote = wide.wrote;
 	return wide.seen;
 }
 
-wide_int __tsan_atomic128_load(const volatile wide_int *address, int order)
+wide_int tsan128_load(const volatile wide_int *address, int order)
 {
 	return change_wide(PFS_SIM_LOAD, address, 0, order, HERE);
 }
+ENTRY(128, load);
 
 void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order)
 {
 	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
 }
 
-#define CHANGE_WIDE(name, kind, operand)                                                        \
-	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order) \
-	{                                                                                       \
-		return change_wide((kind), address, (operand), order, HERE);                    \
-	}
+#define CHANGE_WIDE(name, kind, operand)                                               \
+	wide_int tsan128_##name(volatile wide_int *address, wide_int value, int order) \
+	{                                                                              \
+		return change_wide((kind), address, (operand), order, HERE);           \
+	}                                                                              \
+	ENTRY(128, name);
 CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
 CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
 CHANGE_WIDE(fetch_sub, PFS_SIM_ADD, 0 - value)
@@ -232,8 +246,8 @@ CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
 CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 
 #define COMPARE_WIDE(name, weak)                                                                \
-	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
-				    wide_int value, int order, int failure)                     \
+	int tsan128_##name(volatile wide_int *address, wide_int *expected, wide_int value,      \
+			   int order, int failure)                                              \
 	{                                                                                       \
 		bool wrote;                                                                     \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
@@ -241,16 +255,18 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 		if (!wrote)                                                                     \
 			*expected = seen;                                                       \
 		return wrote;                                                                   \
-	}
+	}                                                                                       \
+	ENTRY(128, name);
 COMPARE_WIDE(compare_exchange_strong, false)
 COMPARE_WIDE(compare_exchange_weak, true)
 
-wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
-					       wide_int value, int order, int failure)
+wide_int tsan128_compare_exchange_val(volatile wide_int *address, wide_int expected, wide_int value,
+				      int order, int failure)
 {
 	bool wrote;
 	return compare_wide(address, expected, value, false, order, failure, &wrote, HERE);
 }
+ENTRY(128, compare_exchange_val);
 
 /* ---- fences ---- */
 
@@ -260,6 +276,7 @@ void __tsan_atomic_thread_fence(int order)
 	const struct pfs_sim_place *place = pfs_user_place(HERE, &own);
 	if (order == __ATOMIC_RELAXED)
 		return;
+	pfs_loops_fence(pfs_user_current(), order_of(order));
 	pfs_machine_fence(order_of(order), place);
 	pfs_user_arrive();
 }

@@ -7,6 +7,7 @@
 
 #include "check/front/heap.h"
 #include "check/front/limit.h"
+#include "check/front/loops.h"
 #include "check/front/places.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
@@ -15,7 +16,6 @@
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
-#define PERIOD_MAX 4u        /* operations of a loop that reads */
 #define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
 
@@ -35,6 +35,7 @@ void pfs_user_begin(void)
 	pfs_user.executions++;
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
+	pfs_loops_begin();
 	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_TLS_OUTSIDE;
 }
 
@@ -44,7 +45,6 @@ static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_th
 								 : PFS_USER_CALLS_MAX;
 	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
 	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
-	pfs_snapshot_put(snapshot, thread->looks, thread->look_count * sizeof(thread->looks[0]));
 }
 
 void pfs_user_put(struct pfs_machine_snapshot *snapshot)
@@ -52,6 +52,7 @@ void pfs_user_put(struct pfs_machine_snapshot *snapshot)
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		put_thread(snapshot, &pfs_user.threads[id]);
 	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_loops_put(snapshot);
 	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
@@ -145,80 +146,15 @@ bool pfs_user_fails(void)
 		pfs_shared_may_fail(self->id, self->may_fail);
 	}
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
-		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number)
+		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number) {
+			pfs_loops_effect(self);
 			return true;
+		}
 	}
 	return false;
 }
 
-/* ---- loops that read ---- */
-
-static bool is_same_look(const struct pfs_user_look *a, const struct pfs_user_look *b)
-{
-	return a->address == b->address && a->place == b->place && a->seen == b->seen;
-}
-
-/* Did the last reads repeat the same few? */
-static bool turns_in_circles(const struct pfs_user_thread *self)
-{
-	for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
-		uint32_t wanted = period * pfs_user.looks_max;
-		if (wanted > self->look_count)
-			return false;
-		const struct pfs_user_look *last = &self->looks[self->look_count - wanted];
-		uint32_t same = period;
-		while (same < wanted && is_same_look(&last[same], &last[same - period]))
-			same++;
-		if (same == wanted)
-			return true;
-	}
-	return false;
-}
-
-/* Nothing was changed: true also for a test-and-set of a word that is set. */
-static bool only_looked(const struct pfs_user_thread *self,
-			const struct pfs_sim_operation *operation, uint64_t seen)
-{
-	uint64_t written = seen;
-	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
-		return !((const struct pfs_sim_wide *)(uintptr_t)operation->operand)->wrote;
-	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
-	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
-		return true;
-	return pfs_kind_is_rmw(operation->kind) &&
-	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
-}
-
-static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		      uint64_t seen)
-{
-	if (!only_looked(self, operation, seen)) {
-		self->look_count = 0;
-		return;
-	}
-	if (operation->size_bytes == PFS_SIM_WIDE_BYTES) {
-		const struct pfs_sim_wide *wide = (void *)(uintptr_t)operation->operand;
-		seen ^= (uint64_t)(wide->seen >> 64) * UINT64_C(0x9E3779B97F4A7C15);
-	}
-	if (self->look_count == PFS_USER_LOOKS_ROOM) {
-		self->look_count /= 2;
-		memmove(self->looks, &self->looks[self->look_count],
-			self->look_count * sizeof(self->looks[0]));
-	}
-	self->looks[self->look_count++] = (struct pfs_user_look){ operation->address,
-								  operation->place, seen };
-}
-
-/* The thread has read the same often enough: wait until that has changed. */
-static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_place *place)
-{
-	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
-					   .kind = PFS_SIM_YIELD };
-	self->look_count = 0;
-	if (pfs_user.waits++ == 0)
-		pfs_shared_waited();
-	(void)pfs_sim_execute(&yield);
-}
+/* ---- operations ---- */
 
 uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
@@ -230,11 +166,14 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	}
-	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
-		wait_for_news(self, self->looks[self->look_count - 1].place);
+	if (runs)
+		pfs_loops_visit(self, operation->place);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
 		pfs_sizes_look(operation);
-	uint64_t seen = pfs_sim_execute(operation);
+	uint64_t seen;
+	if (runs && pfs_loops_rushes(self, operation, &seen))
+		return seen;
+	seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;
 	self->plain_count = 0;
@@ -243,7 +182,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	pfs_user_arrive();
-	note_look(self, operation, seen);
+	pfs_loops_note(self, operation, seen);
 	return seen;
 }
 
@@ -259,14 +198,6 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 					       (uint8_t)order,
 					       0 };
 	(void)pfs_user_execute(&operation);
-}
-
-/* On its stack, or thread-local. */
-static bool is_own(const struct pfs_machine *machine, const void *address)
-{
-	const struct pfs_fiber *fiber = &machine->run.running->fiber;
-	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes ||
-	       pfs_tls_is_current(address);
 }
 
 /* A plain access goes to memory itself: the thread's own atomic store to the same place must not be
@@ -307,10 +238,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (machine->run.running == NULL)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
-	/* A variable of its own, such as the expected value of a compare-and-swap, is like a
-	 * register. */
-	if (writes && !is_own(machine, address))
-		self->look_count = 0;
+	pfs_loops_plain(self, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_fail(
 			"thread %u reaches no atomic access after its plain ones: a loop that "

@@ -28,8 +28,15 @@ struct pfs_user_look {
 	const void *address;
 	const struct pfs_sim_place *place;
 	uint64_t seen;
+	uint32_t size_bytes;
 };
-#define PFS_USER_LOOKS_ROOM 64u
+
+/* Bytes of a thread's stack. */
+struct pfs_user_range {
+	const char *first;
+	size_t bytes;
+};
+#define PFS_USER_SHARED_MAX 8u
 
 struct pfs_user_thread {
 	void (*body)(void *argument);
@@ -44,10 +51,19 @@ struct pfs_user_thread {
 	uint32_t may_fail;    /* how many faults it could have had */
 	bool has_limit;       /* waits with a time limit */
 	uint32_t plain_count; /* accesses since its last step */
-	uint32_t call_depth, look_count;
-	/* Not cleared between executions: only entries below the counts above are read. */
+	/* Of loops.h, since its last effect. */
+	const struct pfs_user_visit *visits; /* the last first */
+	struct pfs_user_look look;           /* the last */
+	bool has_look, fenced;
+	uint32_t rushes; /* loads that need not be steps */
+	/* Of loops.h, since it began. */
+	const char *stack_end;
+	uint32_t sections, held, inputs, releases;
+	uint32_t shared_count;
+	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
+	uint32_t call_depth;
+	/* Not cleared between executions: only entries below the count above are read. */
 	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
-	struct pfs_user_look looks[PFS_USER_LOOKS_ROOM];
 };
 
 struct pfs_user {
@@ -61,8 +77,7 @@ struct pfs_user {
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
 	bool one_size;      /* a place has one size: see sizes.h */
-	uint32_t looks_max; /* equal reads in a row after which a loop waits; 0: never */
-	uint64_t waits;     /* how often one did */
+	uint32_t looks_max; /* iterations of a loop that reads and counts; 0: no bound */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];
 	uint32_t fault_count, fault_max;
 	uint32_t may_fail[PFS_USER_THREADS_MAX]; /* the most of any execution */

@@ -72,6 +72,7 @@ struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
 	self->setup.drains_end = true;
 	self->hooks.plain = pfs_races_plain;
 	self->setup.step_max = STEP_MAX_DEFAULT;
+	self->setup.repeats_max = PFS_VIEWS_REPEATS_MAX;
 	self->run.last_actor = PFS_NOBODY;
 	pfs_current = self;
 	return self;

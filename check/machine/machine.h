@@ -96,6 +96,7 @@ struct pfs_scheduler {
 struct pfs_machine_setup {
 	uint32_t step_max;
 	uint32_t node_count; /* 0: as many as the threads' nodes need */
+	uint32_t repeats_max; /* of reads of one old value, see views.h; at most UINT32_MAX - 1 */
 	bool tracing;
 	bool watch;           /* report data races; true after create */
 	bool only_writes;     /* plain reads are not reported */
@@ -106,6 +107,7 @@ struct pfs_machine_setup {
 	bool clears_stacks;   /* after each step, so that dead bytes do not make two states of
 			       * one */
 	bool free_yields;     /* a yield is a step like others, and does not wait for news */
+	bool loops_end;       /* PFS_YIELD_LOOP never goes on: see news.h */
 	/* Plain accesses to these bytes are not compared: the oracle is shared by all threads on
 	 * purpose. */
 	const void *oracle;

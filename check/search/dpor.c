@@ -179,7 +179,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
 			continue;
 		}
-		if (option == parent->actor)
+		if (pfs_dpor_actor_of(self, option) == parent->actor)
 			continue;
 		const struct pfs_effect next = pfs_effect_pending(machine,
 								  pfs_actor_of(machine, option));

@@ -27,8 +27,9 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 		    uint32_t actor)
 {
 	struct pfs_effect next = pfs_effect_pending(machine, pfs_actor_of(machine, actor));
-	return (machine->model->keeps_old && next.thread == node->did.thread) ||
-	       pfs_effects_depend(&next, &node->did);
+	uint32_t count = pfs_machine_actor_count(machine);
+	bool own = pfs_actor_first_of(count, actor) == pfs_actor_first_of(count, node->chosen);
+	return own || pfs_effects_depend(&next, &node->did);
 }
 
 /* A write that does not come last in modification order. */

@@ -16,6 +16,7 @@ static bool begin_with(struct pfs_searching *self, uint32_t preemption_max, bool
 
 static bool begin_sleep(struct pfs_searching *self)
 {
+	self->machine->setup.loops_end = true;
 	return begin_with(self, PFS_PREEMPTIONS_ANY, false);
 }
 
@@ -48,7 +49,7 @@ static void judge(struct pfs_searching *self)
 static bool next(struct pfs_searching *self)
 {
 	struct pfs_explore *explore = self->own;
-	self->result->redundant += explore->redundant;
+	self->result->redundant += explore->redundant || self->machine->run.end == PFS_END_KNOWN;
 	if (pfs_explore_next(explore))
 		return true;
 	judge(self);
@@ -65,6 +66,7 @@ static bool split(struct pfs_searching *self)
 
 static void end(struct pfs_searching *self)
 {
+	self->machine->setup.loops_end = false;
 	pfs_explore_fini(self->own);
 }
 

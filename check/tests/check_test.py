@@ -6,6 +6,7 @@ usage: check_test.py PFS_CHECK COMPILER   (gcc, clang, g++ or clang++)
 Exit 77: no such compiler.
 """
 
+import json
 import os
 import platform
 import re
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import Checked, EXAMPLE, PROGRAMS, TOP, equal, finish, run, skip
+from programs import Checked, EXAMPLE, PROGRAMS, TOP, equal, expect, finish, run, skip
 
 FINE = r"steps, all there are: no violation"
 
@@ -65,6 +66,14 @@ WAITS = {
     "told_by_release": {"sc": FINE},
     "latch": {"sc": FINE, "tso": FINE},
 }
+LOOPS = {
+    "yield_once_fails": "found: assertion .*it is still busy",
+    "try_twice_fails": "found: data race on counter: ",
+    "adaptive_untold": NO_END.format(1, "a futex"),
+    "looks_often_untold": NO_END.format(1, "sem_wait"),
+    "wrong_waiter": NO_END.format(1, "pthread_cond_wait"),
+    "waits_for_nothing": r"found: livelock: thread 0 calls its loop \(loops\.c:\d+\) forever",
+}
 AFTER = r", after its operation at ends\.c:\d+"
 ENDS = {
     "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
@@ -105,7 +114,7 @@ class Test(Checked):
             pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
             self.expect(f"{program} {name}",
                         self.run(program, "--scenario", name, "--quiet", *options),
-                        0 if pattern == FINE else 1, pattern)
+                        0 if "no violation" in pattern else 1, pattern)
 
     def waits(self, program, said):
         """The same with each memory, for which a scenario may say other things."""
@@ -147,9 +156,36 @@ class Test(Checked):
                     "every schedule of up to 1 preemptions: no violation")
         self.expect("--executions", self.run(program, "--executions", "3"), 0,
                     r"not all there are: no violation\n(  .*\n)*  stopped after 3 exec")
-        self.expect("--steps", self.run(program, "--steps", "20"), 0,
+        self.expect("--steps", self.run(program, "--steps", "16"), 0,
                     r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def loops(self, source):
+        """Yields, and loops that wait, give up or count."""
+        cut = r"not all there are: no violation\n(  .*\n)*  a loop at loops\.c:\d+ was cut after " \
+              r"(\d+) iterations"
+        program = self.build(source)
+        for memory in ("sc", "tso", "views"):
+            self.scenarios(program, LOOPS | {"looks_often": cut, "backs_off": cut},
+                           "--memory", memory, "--spurious", "0")
+        self.scenarios(self.build(source, "-DNO_TRIALS", "-O0", name="plain"),
+                       LOOPS | {"looks_often": cut, "backs_off": cut}, "--spurious", "0")
+        done = self.run(program, "--scenario", "four_loads")
+        equal(re.findall(r"^ +\d+  (\d) (\d)$", done.stdout, re.MULTILINE),
+              [("0", str(n)) for n in range(5)] + [("1", "0")], "outcomes of four loads")
+        # A bound is said by all: the text, the data, and what COMPLETE looks at.
+        data = json.loads(self.run(program, "--scenario", "looks_often", "--format",
+                                   "json").stdout)["scenarios"][0]
+        expect(not data["complete"] and re.match(r"loops\.c:\d+$", data["cut"] or "")
+               and data["extent"] == "not all there are", f"json of what was cut: {data}")
+        self.expect("--looks", self.run(program, "--scenario", "looks_often", "--looks", "20000",
+                                        "--executions", "9"), 0, "not all there are")
+        # Hundreds of thousands, if each iteration in vain counted.
+        for name, most in (("sense", 6), ("two_swaps", 3)):
+            found = re.search(r": (\d+) executions \((\d+) repeated",
+                              self.run(program, "--scenario", name, "--spurious", "0").stdout)
+            classes = int(found.group(1)) - int(found.group(2))
+            expect(0 < classes <= most, f"{name} has {classes} classes, more than {most}")
 
     def calls(self, program):
         """Structures against their specifications, with each memory."""
@@ -338,6 +374,7 @@ def main():
             program = test.build(os.path.join(PROGRAMS, "spin.c"))
             for memory in ("sc", "tso", "views"):
                 test.scenarios(program, {}, "--memory", memory)
+            test.loops(os.path.join(PROGRAMS, "loops.c"))
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
             test.wide(os.path.join(PROGRAMS, "wide.c"))

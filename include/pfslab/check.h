@@ -47,8 +47,8 @@ void pfs_check_thread(void (*body)(void *argument), void *argument);
 void pfs_check_at_rest(void (*check)(void *argument), void *argument);
 
 /*
- * pfs_check_yield - a loop found nothing: wait until another thread has changed something that this
- * thread read. sched_yield does the same.
+ * pfs_check_yield - as sched_yield: other threads may run. If the thread comes back in the same
+ * state, having changed nothing, it waits until another thread has changed something that it read.
  *
  * Returns   nothing.
  * Errors    none.
