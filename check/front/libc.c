@@ -325,11 +325,14 @@ __attribute__((noreturn)) static void keeps(const char *name, const void *code)
 }
 
 /* clang-format off */
-/* Mappings; files and folders that stay open; tables, the environment, the locale; generators of
+/* Mappings; files and folders; tables, the environment, the locale; generators of
  * numbers; processes and timers; stacks. */
 #define KEEPS(X) \
 	X(mmap) X(mmap64) X(munmap) X(mremap) X(mprotect) X(madvise) X(sbrk) X(brk) \
 	X(shm_open) X(shmget) X(shmat) \
+	X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) \
+	X(__openat64_2) X(creat) X(creat64) X(mkstemp) X(memfd_create) X(eventfd) \
+	X(timerfd_create) X(socket) X(unlink) X(remove) X(rename) X(mkdir) X(rmdir) X(chdir) \
 	X(fopen) X(fopen64) X(fdopen) X(freopen) X(freopen64) X(tmpfile) X(tmpfile64) X(fmemopen) \
 	X(open_memstream) X(popen) X(opendir) X(fdopendir) X(scandir) X(scandir64) X(glob) \
 	X(glob64) X(wordexp) X(fts_open) X(getaddrinfo) X(getifaddrs) X(regcomp) X(iconv_open) \

@@ -119,6 +119,12 @@ static bool read_line(char *text, size_t bytes)
 {
 	if (places.answers == NULL || fgets(text, (int)bytes, places.answers) == NULL)
 		return false;
+	if (strchr(text, '\n') == NULL) { /* a long name: what follows is no line of its own */
+		int rest;
+		do
+			rest = getc(places.answers);
+		while (rest != '\n' && rest != EOF);
+	}
 	text[strcspn(text, "\n")] = '\0';
 	places.was_answered = true;
 	return true;
