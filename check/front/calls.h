@@ -5,6 +5,7 @@
 #ifndef PFS_CHECK_CALLS_H
 #define PFS_CHECK_CALLS_H
 
+#include "check/front/loops.h"
 #include "check/front/places.h"
 #include "check/front/user.h"
 
@@ -65,6 +66,7 @@ static inline bool pfs_call_is_not(uint64_t value, uint64_t argument)
  * and order nothing. */
 static inline void pfs_call_sleep(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
+	pfs_loops_effect(self); /* it is among the waiters */
 	pfs_user_await(&self->woken, PFS_SIM_RELAXED, pfs_call_is_at_least, self->sleeps, place);
 }
 
