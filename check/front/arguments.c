@@ -6,6 +6,7 @@
 
 #include "check/front/places.h"
 #include "check/front/user.h"
+#include "check/front/warn.h"
 #include "base/command_line.h"
 #include "check/machine/model.h"
 #include "check/search/jobs.h"
@@ -20,7 +21,8 @@ static int refuse_value(const char *option, const char *value, const char *why)
 
 int pfs_check_refuse(const char *what, const char *why)
 {
-	return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
+	pfs_warn("%s: %s", what, why);
+	return PFS_EXIT_WRONG_USE;
 }
 
 static enum pfs_status read_rule(void *context, const struct pfs_option *option, const char *text,
@@ -81,7 +83,8 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"each thread's stack"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
 		PFS_SWITCH_OPTION("example", &self->example, "print an example program in C"),
-		PFS_TEXT_OPTION("format", "F", &self->format, "text or json; default text"),
+		PFS_TEXT_OPTION("json", "FILE", &self->json,
+			"write the result as JSON to FILE, such as /dev/fd/3, too"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 	};
 	const struct pfs_command_line line = {
@@ -91,9 +94,9 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		.about = "searches the schedules of your program for one that fails",
 		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
 			 "pfs-check needs.\n"
-			 "exit 0: no schedule failed. 1: one failed, and is printed; or none "
-			 "ended. 2: "
-			 "bad usage, or a\nprogram that cannot be checked.\n",
+			 "exit 0: nothing was found in what the report says was searched. 1: a "
+			 "schedule failed, and is\nprinted. 2: it could not be checked: bad "
+			 "usage, or what is not modelled, or no execution ended.\n",
 	};
 	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
@@ -167,7 +170,6 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 					      .looks = 3,
 					      .seconds = 60,
 					      .calls = "clock",
-					      .format = "text",
 					      .steps = 5000,
 					      .seed = 1,
 					      .patience = 10,
@@ -179,13 +181,9 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		status = choose_search(self);
 	if (status != PFS_GO_ON)
 		return status;
-	self->json = strcmp(self->format, "json") == 0;
-	if (!self->json && strcmp(self->format, "text") != 0)
-		return refuse_value("format", self->format, "no such format; choose text or json");
-	if (self->json && (self->schedule != NULL || self->list || self->example))
+	if (self->json != NULL && (self->schedule != NULL || self->list || self->example))
 		return pfs_check_refuse(
-			"--format json",
-			"is for searches: leave out --schedule, --list or --example");
+			"--json", "is for searches: leave out --schedule, --list or --example");
 	if (self->memory == NULL)
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);

@@ -12,7 +12,7 @@
 #define PFS_CHECK_NAME "pfs-check"
 
 struct pfs_check_arguments {
-	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *format;
+	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *json;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, jobs, slots;
 	double seconds, patience;
 	bool no_races, quiet, list, example, gdb;
@@ -21,7 +21,7 @@ struct pfs_check_arguments {
 	/* Derived from the options. */
 	enum pfs_search_kind kind;
 	const struct pfs_memory_model *model;
-	bool calls_known, json;
+	bool calls_known;
 };
 
 /* read: parse and check all of them. PFS_GO_ON, or the exit status. */

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "check/front/compile.h"
+#include "check/front/json.h"
 #include "check/front/places.h"
 #include "check/front/signals.h"
 #include "check/front/user.h"
+#include "check/front/warn.h"
 #include "base/command_line.h"
 #include "check/machine/trace.h"
 
@@ -39,11 +41,11 @@ static void give_up(const struct pfs_machine *machine)
 		(void)snprintf(who, sizeof(who), "thread %u", running->id);
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE,
-				 "%s: %s sleeps in a call that is not modelled%s%s: leave the call "
-				 "out of the scenario",
-				 idle.program, who, running != NULL ? ", " : "",
-				 running != NULL ? pfs_trace_after(running->pending.place) : "");
+	pfs_warn("%s: %s sleeps in a call that is not modelled%s%s: leave the call out of the "
+		 "scenario",
+		 idle.program, who, running != NULL ? ", " : "",
+		 running != NULL ? pfs_trace_after(running->pending.place) : "");
+	(void)pfs_check_json_end(PFS_EXIT_WRONG_USE);
 	pfs_compile_end();
 	_exit(PFS_EXIT_WRONG_USE);
 }

@@ -53,6 +53,7 @@ struct local {
 
 static struct {
 	struct pfs_elf_file file;
+	void *handle; /* of dlopen */
 	struct link_map *map;
 	struct segment segments[SEGMENTS_MAX];
 	uint32_t segment_count;
@@ -209,6 +210,9 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &library.map) != 0)
 		return dlerror();
 	pfs_places_begin(full, library.map->l_addr);
+	library.handle = handle;
+	pfs_elf_demangle(&library.file,
+			 (pfs_elf_demangler *)(uintptr_t)pfs_library_symbol("__cxa_demangle"));
 	pfs_assembly_warn(full, library.map->l_addr);
 	for (const struct link_map *at = library.map; at != NULL; at = at->l_next) {
 		if (at == library.map || is_cxx_runtime(at->l_name))
@@ -218,6 +222,11 @@ const char *pfs_library_open(const char *path, const struct pfs_name *names)
 	return library.has_too_many ? "it has more writable segments, or thread-local ones, than "
 				      "pfs-check supports"
 				    : NULL;
+}
+
+void *pfs_library_symbol(const char *name)
+{
+	return dlsym(library.handle, name);
 }
 
 bool pfs_library_has_lines(void)
@@ -299,6 +308,17 @@ bool pfs_library_name(const void *address, char *name, size_t name_bytes)
 {
 	return pfs_elf_name(&library.file, (uintptr_t)address - library.map->l_addr, name,
 			    name_bytes);
+}
+
+void pfs_library_forget_names(void)
+{
+	pfs_elf_forget_names(&library.file);
+}
+
+void pfs_library_short_names(void (*visit)(void *context, const char *name, const char *whole),
+			     void *context)
+{
+	pfs_elf_short_names(&library.file, visit, context);
 }
 
 size_t pfs_library_roots(struct pfs_check_root *roots)

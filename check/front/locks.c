@@ -173,14 +173,25 @@ int pfs_rwlock_unlock(uint32_t *word)
 	if (!pfs_call_runs())
 		return 0;
 	if (*word == 0 || ((*word & WRITTEN) != 0 && *word != own_mark()))
-		pfs_machine_fail(
-			"thread %u unlocks a reader-writer lock that it does not hold, at %s:%d",
-			pfs_user_current()->id, pfs_trace_base_name(place->file), place->line);
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("unlocks", place)),
+				 "thread %u unlocks a reader-writer lock that it does not hold, "
+				 "at " PFS_SIDE_1,
+				 pfs_user_current()->id);
 	else if ((*word & WRITTEN) != 0)
 		(void)pfs_call_act(PFS_SIM_STORE, word, 0, PFS_SIM_RELEASE, place);
 	else
 		(void)pfs_call_act(PFS_SIM_ADD, word, UINT32_MAX, PFS_SIM_RELEASE, place);
 	return 0;
+}
+
+uint32_t pfs_locks_writer(const struct pfs_sim_operation *waiting)
+{
+	pfs_machine_predicate *predicate;
+	memcpy(&predicate, &waiting->expected, sizeof(predicate));
+	if (predicate != is_not_written && predicate != is_zero)
+		return PFS_THREAD_NONE;
+	uint32_t word = *(const uint32_t *)waiting->address;
+	return (word & WRITTEN) != 0 ? (word & ~WRITTEN) - 1 : PFS_THREAD_NONE;
 }
 
 /* ---- semaphores ---- */
@@ -320,8 +331,11 @@ int pfs_barrier_wait(struct pfs_barrier *self)
 					   place);
 	uint64_t before = pfs_call_act(PFS_SIM_ADD, &self->word, 1, PFS_SIM_ACQ_REL, place);
 	if (before + 1 < self->total) {
+		struct pfs_user_thread *thread = pfs_user_current();
+		thread->awaited = self;
 		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE, pfs_call_is_not, generation,
 			       place);
+		thread->awaited = NULL;
 		return 0;
 	}
 	(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELAXED, place);

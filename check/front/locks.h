@@ -9,6 +9,8 @@
 #include <semaphore.h>
 #include <stdint.h>
 
+#include "check/machine/operation.h"
+
 /* In the first bytes of the program's own object: a word of a pthread_rwlock_t, sem_t or
  * pthread_spinlock_t, or the words of a pthread_barrier_t. Arguments that are not read are left
  * out. */
@@ -23,6 +25,10 @@ int pfs_rwlock_trywrlock(uint32_t *word);
 int pfs_rwlock_timedrdlock(uint32_t *word);
 int pfs_rwlock_timedwrlock(uint32_t *word);
 int pfs_rwlock_unlock(uint32_t *word);
+
+/* The thread that holds the reader-writer lock, to write, for which this operation waits, or
+ * PFS_THREAD_NONE. */
+uint32_t pfs_locks_writer(const struct pfs_sim_operation *waiting);
 
 int pfs_sem_init(uint32_t *word, int shared, unsigned value);
 int pfs_sem_destroy(uint32_t *word);

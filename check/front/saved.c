@@ -13,12 +13,14 @@ static const char head_line[] = "pfs-check 1\n";
 /* In place of steps: the failure precedes the first one. */
 #define NO_STEPS "none\n"
 
-int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
-		   const struct pfs_search_result *result)
+bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
+		    const struct pfs_search_result *result)
 {
 	static struct pfs_output output;
-	if (!pfs_output_begin(&output, arguments->save))
-		return pfs_check_refuse(arguments->save, strerror(errno));
+	if (!pfs_output_begin(&output, arguments->save)) {
+		(void)pfs_check_refuse(arguments->save, strerror(errno));
+		return false;
+	}
 	FILE *file = output.file;
 	(void)fprintf(file, "%s--scenario %s --memory %s --slots %u --looks %u", head_line,
 		      scenario, arguments->memory, pfs_user.slots, pfs_user.looks_max);
@@ -34,9 +36,10 @@ int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scen
 		(void)fprintf(file, "%ux%u ", result->segments[i].actor, result->segments[i].steps);
 	(void)fprintf(file, "%s%s\n", result->segment_count == 0 ? NO_STEPS : "\n",
 		      result->message);
-	if (!pfs_output_end(&output))
-		return pfs_check_refuse(arguments->save, strerror(errno));
-	return 1;
+	if (pfs_output_end(&output))
+		return true;
+	(void)pfs_check_refuse(arguments->save, strerror(errno));
+	return false;
 }
 
 static bool read_fault(const char *text)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "check/front/user.h"
 #include "check/machine/operation.h"
 
 /* Ends the execution as failed if these bytes were accessed with another size or offset. */
@@ -14,5 +15,15 @@ void pfs_sizes_look(const struct pfs_sim_operation *operation);
 
 /* These bytes are new: nothing is known of them. */
 void pfs_sizes_forget(const void *first, size_t bytes);
+
+/* The lowest place on each thread's stack whose size is known. A call of a function whose caller's
+ * variables end at `frame`: those below are gone, and their places are new. */
+extern uintptr_t pfs_sizes_lowest[PFS_USER_THREADS_MAX + 1];
+void pfs_sizes_leave(uint32_t thread, uintptr_t frame);
+static inline void pfs_sizes_enter(uint32_t thread, uintptr_t frame)
+{
+	if (thread < PFS_USER_THREADS_MAX && pfs_sizes_lowest[thread] < frame)
+		pfs_sizes_leave(thread, frame);
+}
 
 #endif

@@ -69,8 +69,10 @@ void pfs_threads_add_slots(void)
 					       : body_of_slot;
 		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
 		    PFS_THREAD_NONE)
-			pfs_machine_fail("no memory for a thread");
+			pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+					 "no memory for a thread");
 	}
+	pfs_user_cover_stacks();
 }
 
 /* The first free slot; if there is none the search starts again with one more. */
@@ -125,22 +127,26 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 {
 	uint64_t at = (uint64_t)id - 1;
 	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken) {
-		pfs_machine_fail("%s: no such thread: pass what pthread_create or thrd_create "
-				 "stored",
-				 place->function);
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("calls", place)),
+				 "%s: no such thread: pass what pthread_create or thrd_create "
+				 "stored, at " PFS_SIDE_1,
+				 place->text);
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
 	if (thread->is_joined) {
-		pfs_machine_fail("%s: thread %u was already joined: join it once", place->function,
-				 thread->id);
+		pfs_machine_find(
+			PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("joins", place)),
+			"%s: thread %u was already joined: join it once, not at " PFS_SIDE_1,
+			place->text, thread->id);
 		return ESRCH;
 	}
 	if (!pfs_call_runs() && thread->ended == 0)
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
 			"%s in the set-up, where no thread runs yet: call it in a thread of "
 			"pfs_check_thread",
-			place->function);
+			place->text);
 	thread->is_joined = true;
 	if (pfs_call_runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, place);
@@ -300,9 +306,9 @@ static void unlock(struct pfs_user_mutex *self, const struct pfs_sim_place *plac
 	if (!pfs_call_runs())
 		return;
 	if (self->word != own_mark())
-		pfs_machine_fail("thread %u unlocks a mutex that it does not hold, at %s:%d",
-				 pfs_user_current()->id, pfs_trace_base_name(place->file),
-				 place->line);
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("unlocks", place)),
+				 "thread %u unlocks a mutex that it does not hold, at " PFS_SIDE_1,
+				 pfs_user_current()->id);
 	if (self->count != 0)
 		self->count--;
 	else
@@ -346,16 +352,19 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 	if (!wakes) {
 		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 		if (self->count == WAITERS_MAX)
-			pfs_machine_fail("%s: more than %u threads wait for one condition: start "
+			pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+					 "%s: more than %u threads wait for one condition: start "
 					 "fewer",
-					 place->function, WAITERS_MAX);
+					 place->text, WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
 		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+		thread->awaited = self;
 		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 	}
 	unlock(mutex, place);
 	if (!wakes)
 		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+	thread->awaited = NULL;
 	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
 	return !wakes;
 }

@@ -18,4 +18,7 @@ void pfs_current_leave(struct pfs_machine *self, struct pfs_vthread *from);
 /* machine.c: what the fiber of a thread runs. */
 void pfs_machine_body(void *thread);
 
+/* After the text of a failure: the execution ends. */
+void pfs_machine_failed(struct pfs_machine *self);
+
 #endif

@@ -282,6 +282,7 @@ static void sum_up(struct jobs *self)
 	result->executions = result->redundant = result->incomplete = result->steps = 0;
 	result->states = 0;
 	result->bounded = false;
+	result->left_out = self->random ? PFS_LEFT_CHANCE : 0;
 	result->complete = self->failed == NULL && !self->random;
 	for (const struct item *item = self->first; item != NULL; item = item->next) {
 		const struct pfs_jobs_tally *tally = &item->tally;
@@ -291,6 +292,7 @@ static void sum_up(struct jobs *self)
 		result->steps += tally->steps;
 		result->states += tally->states;
 		result->bounded |= tally->bounded;
+		result->left_out |= tally->left_out;
 		result->complete &= item->state == DONE && tally->complete && !tally->stopped;
 		result->stopped |= tally->stopped || item->state != DONE;
 		for (uint32_t i = 0; i < self->sums->count; i++)

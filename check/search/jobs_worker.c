@@ -19,6 +19,7 @@ struct pfs_jobs_tally pfs_jobs_tally_of(const struct pfs_search_result *result)
 					.steps = result->steps,
 					.states = result->states,
 					.complete = result->complete,
+					.left_out = result->left_out,
 					.bounded = result->bounded,
 					.stopped = result->stopped };
 }

@@ -12,6 +12,7 @@
 struct pfs_jobs_tally {
 	uint64_t executions, redundant, incomplete, steps, states;
 	uint64_t sums[PFS_JOBS_SUMS_MAX];
+	uint32_t left_out;
 	bool complete, bounded, stopped;
 };
 
