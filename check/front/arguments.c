@@ -69,6 +69,8 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX,
 			"seed of random searches; default 1"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
+		PFS_SWITCH_OPTION("uninitialized", &self->uninitialized,
+			"look for reads of allocated memory that nothing has written"),
 		PFS_READ_OPTION("own", "TEXT", read_rule,
 			"show frames of files with TEXT in their path, even in /usr"),
 		PFS_READ_OPTION("foreign", "TEXT", read_rule,

@@ -18,6 +18,8 @@
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
 #define PATTERN 0xA5           /* of new bytes, and of gaps */
 #define FREED 0x5A
+#define NEW_BYTES_MIN 4u /* fewer may have the value of new bytes by chance */
+#define NEW_BYTES_MAX 16u
 #define SIZE_LIMIT ((size_t)1 << 30)
 
 struct block {
@@ -33,6 +35,7 @@ static struct {
 	size_t used;
 	struct block *blocks; /* by address */
 	uint32_t count, room;
+	bool looks_for_new; /* reads of bytes that were not written */
 } heap;
 
 bool pfs_check_heap_begin(void)
@@ -183,6 +186,19 @@ void pfs_check_heap_note_atomic(const void *address)
 		block->has_atomics = true;
 }
 
+void pfs_check_heap_uninitialized(void)
+{
+	heap.looks_for_new = true;
+}
+
+/* Bytes that malloc returned, and that nothing has written. A copy of many may have gaps. */
+static bool is_new(const void *address, size_t size)
+{
+	const unsigned char *bytes = address;
+	return size >= NEW_BYTES_MIN && size <= NEW_BYTES_MAX && bytes[0] == PATTERN &&
+	       memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
 void pfs_check_heap_look(const void *address, size_t size, bool writes,
 			 const struct pfs_sim_place *place)
 {
@@ -210,6 +226,12 @@ void pfs_check_heap_look(const void *address, size_t size, bool writes,
 			"use after free: %s at " PFS_SIDE_1
 			" of a block that was freed at " PFS_SIDE_2 ", allocated at " PFS_SIDE_3,
 			verb);
+	else if (heap.looks_for_new && !writes && is_new(address, size))
+		pfs_machine_find(PFS_FOUND_UNINITIALIZED,
+				 PFS_SIDES(pfs_side_here(does, place), made_by(block)),
+				 "uninitialized read: of %zu bytes at " PFS_SIDE_1
+				 ", in a block that was allocated at " PFS_SIDE_2,
+				 size);
 }
 
 /* Mark blocks that words of these bytes point into, and append them to those still to be scanned;

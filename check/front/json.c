@@ -207,6 +207,7 @@ void pfs_check_json_search(const struct pfs_check_report *report)
 	pfs_json_count(json, "executions", report->executions);
 	pfs_json_count(json, "repeated", report->repeated);
 	pfs_json_count(json, "incomplete", report->incomplete);
+	pfs_json_count(json, "pruned", report->pruned);
 	pfs_json_count(json, "steps", report->steps);
 	pfs_json_array(json, "outcomes");
 	pfs_json_lines(json);

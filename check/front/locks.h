@@ -16,7 +16,7 @@
  * out. */
 struct pfs_barrier;
 
-int pfs_rwlock_init(uint32_t *word);
+int pfs_rwlock_init(uint32_t *word, const pthread_rwlockattr_t *attributes);
 int pfs_rwlock_destroy(uint32_t *word);
 int pfs_rwlock_rdlock(uint32_t *word);
 int pfs_rwlock_wrlock(uint32_t *word);

@@ -132,6 +132,7 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	report->executions += result.executions;
 	report->repeated += result.redundant;
 	report->incomplete += result.incomplete;
+	report->pruned += result.pruned;
 	report->steps += result.steps;
 	report->complete &= result.complete;
 	report->stopped |= result.stopped;
@@ -365,6 +366,8 @@ static int run_program(struct pfs_check_arguments *arguments)
 	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	if (arguments->uninitialized)
+		pfs_check_heap_uninitialized();
 	const char *error = open_program(arguments);
 	if (error != NULL)
 		return refuse(arguments->program, error);

@@ -17,7 +17,7 @@
 struct known {
 	struct pfs_sim_place place; /* first: pfs_places_named */
 	struct named *named;
-	bool is_foreign, is_spin, is_outside;
+	bool is_foreign, is_spin, is_shared_mutex, is_outside;
 	const void *code; /* NULL: unused */
 };
 
@@ -163,6 +163,7 @@ static void take_frame(struct known *self, const char *function, char *file)
 	char *colon = strrchr(file, ':');
 	self->is_spin |= strstr(file, "/bits/atomic_wait.h:") != NULL ||
 			 strstr(file, "/bits/atomic_timed_wait.h:") != NULL;
+	self->is_shared_mutex |= strstr(file, "/shared_mutex:") != NULL;
 	if (colon == NULL || !self->is_foreign || file[0] == '?')
 		return;
 	*colon = '\0';
@@ -275,6 +276,11 @@ const char *pfs_places_library(const void *code)
 bool pfs_places_is_outside(const void *code)
 {
 	return known_of(code)->is_outside;
+}
+
+bool pfs_places_is_shared_mutex(const void *code)
+{
+	return known_of(code)->is_shared_mutex;
 }
 
 bool pfs_places_is_spin(const void *code)

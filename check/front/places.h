@@ -45,6 +45,9 @@ const char *pfs_places_library(const void *code);
 /* In a forked process: it asks an addr2line of its own. */
 void pfs_places_forked(void);
 
+/* Is it part of a std::shared_mutex of libstdc++? */
+bool pfs_places_is_shared_mutex(const void *code);
+
 /* Is it part of libstdc++'s wait for an atomic? */
 bool pfs_places_is_spin(const void *code);
 

@@ -10,7 +10,7 @@
 
 static bool none_ended(const struct pfs_check_report *self)
 {
-	return self->executions == self->incomplete;
+	return self->executions == self->incomplete + self->pruned;
 }
 
 __attribute__((format(printf, 4, 5))) static void add(struct pfs_check_report *self,
@@ -126,8 +126,13 @@ void pfs_report_print(const struct pfs_check_report *self,
 				      : self->extent,
 		      unseen_races(self, arguments),
 		      self->failed       ? ""
-		      : none_ended(self) ? ": no execution ended, so nothing is known"
+		      : none_ended(self) ? ": no execution ended that counts, so nothing is known"
 					 : ": no violation");
+	if (self->pruned != 0)
+		(void)fprintf(out,
+			      "  %llu of these executions do not count: an assumption did not hold "
+			      "(pfs_check_assume)\n",
+			      (unsigned long long)self->pruned);
 	if (may_fail)
 		(void)fprintf(out,
 			      "  with up to %llu spurious failures and wakeups in an execution "

@@ -20,7 +20,7 @@ struct pfs_check_reason {
 struct pfs_check_report {
 	const char *scenario;
 	const char *extent; /* in words */
-	uint64_t executions, repeated, incomplete, steps;
+	uint64_t executions, repeated, incomplete, pruned, steps;
 	uint32_t left_out; /* bits of enum pfs_search_left */
 	double seconds;
 	bool complete, stopped, failed;

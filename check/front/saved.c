@@ -26,6 +26,8 @@ bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *sce
 		      scenario, arguments->memory, pfs_user.slots, pfs_user.looks_max);
 	if (arguments->no_races)
 		(void)fprintf(file, " --no-races");
+	if (arguments->uninitialized)
+		(void)fprintf(file, " --uninitialized");
 	if (arguments->calls_known)
 		(void)fprintf(file, " --calls known");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
@@ -68,6 +70,10 @@ static bool read_options(struct pfs_check_arguments *self, char *line)
 			continue;
 		if (strcmp(name, "--no-races") == 0) {
 			self->no_races = true;
+			continue;
+		}
+		if (strcmp(name, "--uninitialized") == 0) {
+			self->uninitialized = true;
 			continue;
 		}
 		const char *value = strsep(&line, " \n");

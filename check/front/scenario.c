@@ -2,6 +2,7 @@
 
 #include <pfslab/check.h>
 
+#include "check/front/calls.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
 #include "check/front/history.h"
@@ -16,7 +17,10 @@
 #include "check/front/signals.h"
 #include "check/front/threads.h"
 #include "check/front/user.h"
+#include "check/machine/current.h"
 #include "check/machine/grow.h"
+
+#define PFS_CHOICES_MAX 16u /* DPOR keeps 64 options: of up to four threads */
 
 static struct registered {
 	const char *name;
@@ -73,6 +77,40 @@ void pfs_check_assert_at(int holds, const char *text, const char *file, int line
 				 "assertion %s (" PFS_SIDE_1 ")", text);
 }
 
+/* Only the thread stops, and at the end the execution does not count: what others do until then can
+ * be part of executions that do. */
+void pfs_check_assume_at(int holds, const char *text, const char *file, int line)
+{
+	static const struct pfs_sim_place place = { "assume", "assume", "pfs_check_assume", 0 };
+	struct pfs_user_thread *thread = pfs_user_current();
+	(void)text, (void)file, (void)line;
+	if (holds != 0)
+		return;
+	thread->is_pruned = true;
+	if (pfs_user.machine->run.running == NULL)
+		pfs_machine_end_here(pfs_user.machine, PFS_END_PRUNED);
+	for (;;)
+		pfs_user_await(&thread->assumed, PFS_SIM_RELAXED, pfs_call_is_not, 0, &place);
+}
+
+unsigned pfs_check_choose(unsigned count)
+{
+	const struct pfs_sim_place *place = PFS_CALL("pfs_check_choose");
+	if (count == 0 || count > PFS_CHOICES_MAX)
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "pfs_check_choose(%u) at " PFS_SIDE_1
+				 ": choose from 1 to %u values",
+				 count, PFS_CHOICES_MAX);
+	if (!pfs_call_runs())
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "pfs_check_choose at " PFS_SIDE_1
+				 ", where no thread runs: choose in a thread");
+	const struct pfs_sim_operation operation = {
+		.operand = count, .place = place, .kind = PFS_SIM_CHOOSE, .order = PFS_SIM_RELAXED
+	};
+	return (unsigned)pfs_user_execute(&operation);
+}
+
 /* ---- an execution ---- */
 
 static void setup(struct pfs_machine *machine, void *context)
@@ -120,6 +158,12 @@ static void settle(struct pfs_machine *machine, void *context)
 	if (machine->run.end != PFS_END_DEADLOCK)
 		return;
 	bool waits = false;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		if (pfs_user.threads[id].is_pruned)
+			machine->run.end = PFS_END_PRUNED;
+	}
+	if (machine->run.end == PFS_END_PRUNED)
+		return;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
 		if (machine->threads[id]->state == PFS_VTHREAD_FINISHED ||

@@ -9,11 +9,12 @@
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/front/futex.h"
+#include "check/front/lives.h"
 #include "check/front/locals.h"
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
-#define WAITERS_MAX 40u
+#define WAITERS_MAX 24u /* as many as fit into a pthread_cond_t */
 
 /* In place of the program's pthread_mutex_t: zero is a free one. */
 struct pfs_user_mutex {
@@ -21,14 +22,19 @@ struct pfs_user_mutex {
 	uint32_t count; /* of a recursive one */
 	uint32_t unused[2];
 	int32_t kind; /* where glibc's static initializers have it */
+	struct pfs_life life;
 };
 
 /* In place of a pthread_cond_t. */
 struct pfs_user_condition {
 	uint32_t word; /* the machine's mutex for the fields below */
 	uint32_t count;
+	struct pfs_life life;
 	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
 };
+
+static const struct pfs_life_kind mutexes = { "mutex", true };
+static const struct pfs_life_kind conditions = { "condition variable", true };
 
 _Static_assert(sizeof(struct pfs_user_mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
 _Static_assert(sizeof(struct pfs_user_condition) <= sizeof(pthread_cond_t), "a condition must fit");
@@ -89,7 +95,7 @@ static struct pfs_user_thread *take_slot(void)
 	return NULL;
 }
 
-static int create(pthread_t *id, void *(*start)(void *), void *argument,
+static int create(pthread_t *id, void *(*start)(void *), void *argument, bool detached,
 		  const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = NULL;
@@ -102,6 +108,7 @@ static int create(pthread_t *id, void *(*start)(void *), void *argument,
 	thread->start = start;
 	thread->argument = argument;
 	thread->is_slot = thread->is_taken = true;
+	thread->is_detached = detached;
 	*id = (pthread_t)thread->id + 1;
 	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, place);
 	return 0;
@@ -110,8 +117,11 @@ static int create(pthread_t *id, void *(*start)(void *), void *argument,
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
 		      void *argument)
 {
-	(void)attributes;
-	return create(id, start, argument, PFS_CALL("pthread_create"));
+	int state = PTHREAD_CREATE_JOINABLE;
+	if (attributes != NULL)
+		(void)pthread_attr_getdetachstate(attributes, &state);
+	return create(id, start, argument, state == PTHREAD_CREATE_DETACHED,
+		      PFS_CALL("pthread_create"));
 }
 
 /* A result of type int is returned in the register of a pointer result. */
@@ -119,8 +129,8 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 {
 	void *(*as_pthread)(void *);
 	memcpy(&as_pthread, &start, sizeof(as_pthread));
-	return create(id, as_pthread, argument, PFS_CALL("thrd_create")) == 0 ? thrd_success
-									      : thrd_nomem;
+	return create(id, as_pthread, argument, false, PFS_CALL("thrd_create")) == 0 ? thrd_success
+										     : thrd_nomem;
 }
 
 static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
@@ -134,6 +144,12 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (thread->is_detached) {
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("joins", place)),
+				 "%s: thread %u is detached, so it cannot be joined at " PFS_SIDE_1,
+				 place->text, thread->id);
+		return EINVAL;
+	}
 	if (thread->is_joined) {
 		pfs_machine_find(
 			PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("joins", place)),
@@ -172,7 +188,16 @@ int pfs_thrd_join(pthread_t id, int *result)
 
 int pfs_user_thread_detach(pthread_t id)
 {
-	(void)id;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_detach");
+	uint64_t at = (uint64_t)id - 1;
+	struct pfs_user_thread *thread = at < pfs_user.thread_count ? &pfs_user.threads[at] : NULL;
+	if (thread != NULL && thread->is_slot && (thread->is_joined || thread->is_detached))
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("detaches", place)),
+				 "pthread_detach: thread %u was already %s: detach it once, not "
+				 "at " PFS_SIDE_1,
+				 thread->id, thread->is_joined ? "joined" : "detached");
+	if (thread != NULL)
+		thread->is_detached = true;
 	return 0;
 }
 
@@ -206,22 +231,35 @@ static uint32_t own_mark(void)
 	return pfs_user_current()->id + 1;
 }
 
+static void begin_mutex(struct pfs_user_mutex *self, int kind, const struct pfs_sim_place *place,
+			const void *code)
+{
+	pfs_user_plain(self, sizeof(pthread_mutex_t), true, code);
+	pfs_life_begin(&self->life, self, &mutexes, place);
+	memset(self, 0, sizeof(pthread_mutex_t));
+	self->kind = kind;
+	self->life = pfs_life_begun(place);
+}
+
 int pfs_mutex_init(struct pfs_user_mutex *self, const pthread_mutexattr_t *attributes)
 {
 	int kind = PTHREAD_MUTEX_NORMAL;
 	if (attributes != NULL)
 		(void)pthread_mutexattr_gettype(attributes, &kind);
-	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
-	memset(self, 0, sizeof(pthread_mutex_t));
-	self->kind = kind;
+	begin_mutex(self, kind, PFS_CALL("pthread_mutex_init"), HERE);
 	return 0;
 }
 
 int pfs_mutex_destroy(struct pfs_user_mutex *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_mutex_destroy");
 	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
+	pfs_life_use(&self->life, self, &mutexes, place);
 	if (self->word != 0)
-		pfs_machine_fail("pthread_mutex_destroy: the mutex is still locked");
+		pfs_machine_find(
+			PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("destroys", place)),
+			"pthread_mutex_destroy: the mutex is still locked, at " PFS_SIDE_1);
+	self->life = pfs_life_ended(place);
 	return 0;
 }
 
@@ -238,24 +276,26 @@ static int lock_own(struct pfs_user_mutex *self)
 
 int pfs_mtx_init(struct pfs_user_mutex *self, int type)
 {
-	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
-	memset(self, 0, sizeof(pthread_mutex_t));
-	self->kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
+	begin_mutex(self,
+		    (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL,
+		    PFS_CALL("mtx_init"), HERE);
 	return thrd_success;
 }
 
 int pfs_mutex_lock(struct pfs_user_mutex *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_mutex_lock");
+	pfs_life_use(&self->life, self, &mutexes, place);
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own < 0)
-		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-				   PFS_CALL("pthread_mutex_lock"));
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
 	return own < 0 ? 0 : own;
 }
 
 /* It gives up only if it would have to wait. */
 static int lock_timed(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
+	pfs_life_use(&self->life, self, &mutexes, place);
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
 		return own;
@@ -274,6 +314,7 @@ static int lock_timed(struct pfs_user_mutex *self, const struct pfs_sim_place *p
 
 static int try_lock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
+	pfs_life_use(&self->life, self, &mutexes, place);
 	int own = pfs_call_runs() ? lock_own(self) : 0;
 	if (own >= 0)
 		return own == EDEADLK ? EBUSY : own;
@@ -303,6 +344,7 @@ int pfs_mtx_trylock(struct pfs_user_mutex *self)
 
 static void unlock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
 {
+	pfs_life_use(&self->life, self, &mutexes, place);
 	if (!pfs_call_runs())
 		return;
 	if (self->word != own_mark())
@@ -325,17 +367,25 @@ int pfs_mutex_unlock(struct pfs_user_mutex *self)
 
 int pfs_cond_init(struct pfs_user_condition *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_cond_init");
 	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
+	pfs_life_begin(&self->life, self, &conditions, place);
 	memset(self, 0, sizeof(pthread_cond_t));
+	self->life = pfs_life_begun(place);
 	return 0;
 }
 
 int pfs_cond_destroy(struct pfs_user_condition *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_cond_destroy");
 	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (self->count != 0)
-		pfs_machine_fail("pthread_cond_destroy: %u threads still wait for the condition",
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("destroys", place)),
+				 "pthread_cond_destroy: %u threads still wait for the condition, "
+				 "at " PFS_SIDE_1,
 				 self->count);
+	self->life = pfs_life_ended(place);
 	return 0;
 }
 
@@ -344,6 +394,7 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 		    const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (!pfs_call_runs()) {
 		pfs_call_fail_alone(place);
 		return true;
@@ -401,6 +452,7 @@ int pfs_cnd_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mu
 static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim_place *place)
 {
 	uint8_t woken[WAITERS_MAX];
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (!pfs_call_runs())
 		return;
 	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);

@@ -45,10 +45,12 @@ struct pfs_user_thread {
 	uint32_t id;
 	uint32_t begun, ended; /* words of the machine, of a thread of pthread_create */
 	const struct pfs_sim_place *thrown; /* where its last exception was */
-	uint32_t asleep;                    /* the word of a condition variable's wait */
+	uint32_t assumed;    /* never set: what a thread waits for whose assumption does not hold */
+	bool is_pruned;      /* it waits for that */
+	uint32_t asleep;     /* the word of a condition variable's wait */
 	const void *awaited; /* what it sleeps for: a condition variable, or a futex */
 	bool is_slot;        /* for pthread_create */
-	bool is_taken, is_joined;
+	bool is_taken, is_joined, is_detached;
 	uint32_t may_fail;    /* how many faults it could have had */
 	bool has_limit;       /* waits with a time limit */
 	uint64_t elapsed_ns;  /* of its clock */

@@ -163,15 +163,20 @@ static void put_text(const struct pfs_finding *self, const char *format, va_list
 	text[bytes - 1] = '\0';
 }
 
-/* Where gdb stops. */
-__attribute__((noinline)) void pfs_machine_failed(struct pfs_machine *self)
+void pfs_machine_end_here(struct pfs_machine *self, enum pfs_machine_end end)
 {
-	self->run.end = PFS_END_FAILED;
+	self->run.end = end;
 	pfs_current_quiet = 0; /* it ends where it stood, perhaps in a quiet part */
 	if (self->run.running != NULL)
 		pfs_current_leave(self, self->run.running);
 	if (self->aside.is_on)
 		pfs_fiber_switch(&self->aside.fiber, &self->run.caller);
+}
+
+/* Where gdb stops. */
+__attribute__((noinline)) void pfs_machine_failed(struct pfs_machine *self)
+{
+	pfs_machine_end_here(self, PFS_END_FAILED);
 }
 
 static void find(enum pfs_finding_kind kind, const struct pfs_finding_side *sides, uint32_t count,

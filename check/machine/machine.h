@@ -37,6 +37,7 @@ enum pfs_machine_end {
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
 	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield forever (news.h) */
 	PFS_END_STEPS,    /* the bound on steps was reached: nothing is known beyond it */
+	PFS_END_PRUNED,   /* it does not count: an assumption of the program does not hold */
 	PFS_END_KNOWN     /* the scheduler knows the rest: see pfs_run_state.is_known */
 };
 

@@ -139,8 +139,14 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
 	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
-	    operation->kind == PFS_SIM_CHOOSE || operation->kind == PFS_SIM_UNLOCK) {
+	    operation->kind == PFS_SIM_UNLOCK) {
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
+		return;
+	}
+	if (operation->kind == PFS_SIM_CHOOSE) {
+		(void)snprintf(text, text_bytes, "%s %llu of %llu", kind,
+			       (unsigned long long)step->seen,
+			       (unsigned long long)operation->operand);
 		return;
 	}
 	bool is_word = strstr(object, "record[") != NULL;

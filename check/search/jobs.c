@@ -280,7 +280,7 @@ static void sum_up(struct jobs *self)
 {
 	struct pfs_search_result *result = self->result;
 	result->executions = result->redundant = result->incomplete = result->steps = 0;
-	result->states = 0;
+	result->states = result->pruned = 0;
 	result->bounded = false;
 	result->left_out = self->random ? PFS_LEFT_CHANCE : 0;
 	result->complete = self->failed == NULL && !self->random;
@@ -289,6 +289,7 @@ static void sum_up(struct jobs *self)
 		result->executions += tally->executions;
 		result->redundant += tally->redundant;
 		result->incomplete += tally->incomplete;
+		result->pruned += tally->pruned;
 		result->steps += tally->steps;
 		result->states += tally->states;
 		result->bounded |= tally->bounded;

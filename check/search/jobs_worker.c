@@ -16,6 +16,7 @@ struct pfs_jobs_tally pfs_jobs_tally_of(const struct pfs_search_result *result)
 	return (struct pfs_jobs_tally){ .executions = result->executions,
 					.redundant = result->redundant,
 					.incomplete = result->incomplete,
+					.pruned = result->pruned,
 					.steps = result->steps,
 					.states = result->states,
 					.complete = result->complete,

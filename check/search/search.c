@@ -32,6 +32,7 @@ static bool execute(struct pfs_searching *self, struct pfs_scheduler *scheduler)
 		self->longest = self->machine->run.step_count;
 	if (end == PFS_END_STEPS && !self->scenario->is_endless) /* else that is how it ends */
 		self->result->incomplete++;
+	self->result->pruned += end == PFS_END_PRUNED;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
 		return true;
 	if (self->method->has_failed != NULL && !self->method->has_failed(self))

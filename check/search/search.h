@@ -74,6 +74,7 @@ struct pfs_search_result {
 	uint64_t executions;
 	uint64_t redundant;  /* of these, those that repeated a class */
 	uint64_t incomplete; /* of these, those given up at the bound on steps: unknown */
+	uint64_t pruned;     /* of these, those that ended PFS_END_PRUNED */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
 	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not explored, if it was cut */

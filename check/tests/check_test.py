@@ -73,6 +73,38 @@ WAITS = {
     "told_by_release": {"sc": FINE},
     "latch": {"sc": FINE, "tso": FINE},
 }
+M = r" \(misuse\.c:\d+\)"
+MISUSE = {
+    "fails_mutex": rf"found: pthread_mutex_lock: the mutex mutex is used at locks_late{M}, after it was "
+                   rf"destroyed at destroys{M}",
+    "fails_condition": "found: pthread_cond_signal: the condition variable condition is used .*, after",
+    "fails_rwlock": "found: pthread_rwlock_wrlock: the reader-writer lock rwlock is used .*, after it",
+    "fails_spin": "found: pthread_spin_lock: the spin lock is used .*, after it was destroyed",
+    "fails_barrier": "found: pthread_barrier_wait: the barrier barrier is used .*, after it was des",
+    "fails_new_barrier": "found: pthread_barrier_wait: the barrier barrier .*, but was not initialized",
+    "fails_new_semaphore": "found: sem_post: the semaphore semaphore is used .*, but was not initi",
+    "fails_new_mutex": r"found: pthread_mutex_lock: the mutex block 0\+0 is used .*, but was not init",
+    "fails_twice": rf"found: pthread_mutex_init: the mutex mutex is initialized at fails_twice_body{M}, "
+                   rf"but was already initialized at fails_twice_body{M} and not destroyed",
+    "fails_join": rf"found: pthread_join: thread 1 is detached, so it cannot be joined at .*{M}",
+    "fails_join_created": "found: pthread_join: thread 1 is detached",
+    "fails_detach": "found: pthread_detach: thread 1 was already joined",
+    "fails_read_twice": "found: pthread_rwlock_rdlock: thread 0 holds a read lock already, .* if a wr",
+    "fails_returned": rf"found: use after return: read at reads_returned{M} of a variable of a "
+                      "function of thread 0 that has returned",
+    "fails_scenarios_own": rf"found: use after return: write at sets{M} of a variable of the "
+                           "scenario's function that has returned",
+}
+CHOSEN = {
+    "four": FINE + r"\n  4 outcomes, .*\n +\d+  0 0\n +1  1 0\n +1  2 0\n +1  3 0\n",
+    "six": FINE + r"\n  6 outcomes, .*\n( +1  [01] [0-2]\n){6}$",
+    "one_of_four": FINE + r"\n  \d+ of these executions do not count: .*\n  1 outcomes, .*\n +1  3 0\n$",
+    "three_of_four": FINE + r"\n  \d+ of these executions do not count: ",
+    "none_left": r"(\d+) executions .* no execution ended that counts, so nothing is known\n  \1 of these ",
+    "too_many_values": REFUSED + r"pfs_check_choose\(17\) at too_many \(chosen\.c:\d+\): choose from",
+    "second_value_fails": r"found: assertion atomic_load\(&shared\) != 2",
+    "beside_fails": r"found: assertion atomic_load\(&shared\) != 2",
+}
 OWN = r" \(messages\.cc:\d+\)"
 MESSAGES = {
     "alike": r"found: data race on box<\.\.>::content: thread \d writes at void fill<\.\.>\(\.\.\)"
@@ -125,7 +157,8 @@ class Test(Checked):
             pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
             self.expect(f"{program} {name}",
                         self.run(program, "--scenario", name, "--quiet", *options),
-                        0 if pattern == FINE else 2 if pattern.startswith(REFUSED) else 1, pattern)
+                        0 if pattern.startswith(FINE) else 1 if "found: " in pattern or
+                        name.endswith("_fails") else 2, pattern)
 
     def waits(self, program, said):
         """The same with each memory, for which a scenario may say other things."""
@@ -134,6 +167,14 @@ class Test(Checked):
                    else words.get(memory, NO_END.format(r"\d", "std::atomic::wait"))
                    for name, words in said.items()}
             self.scenarios(program, now, "--memory", memory)
+
+    def misuse(self, program):
+        """Right uses, and wrong ones; and what an option finds, again from a saved schedule."""
+        self.scenarios(program, MISUSE)
+        saved, unwritten = self.path("unwritten"), ("--scenario", "unwritten", "--uninitialized")
+        pattern = rf"uninitialized read: of 8 bytes at unwritten_body{M}, in a block that was allocated"
+        self.expect("unwritten", self.run(program, *unwritten, "--save", saved), 1, "found: " + pattern)
+        self.expect("unwritten, again", self.run(program, "--schedule", saved), 1, pattern)
 
     def wide(self, source):
         """Atomics of 16 bytes, which clang makes calls of with -mcx16 alone."""
@@ -370,6 +411,10 @@ def main():
                                          r"\(sizes\.c:\d+\) and of \d to one place"}, "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.misuse(test.build(os.path.join(PROGRAMS, "misuse.c")))
+            program = test.build(os.path.join(PROGRAMS, "chosen.c"))
+            for memory in ("sc", "tso", "views"):
+                test.scenarios(program, CHOSEN, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             peer = os.path.join(os.path.dirname(PROGRAMS), "gallery", "peers", "lastzero.c")
             test.expect("--search optimal", test.run(test.build(peer, "-DN=10"), "--memory", "sc",

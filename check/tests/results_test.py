@@ -203,7 +203,7 @@ class Test(Checked):
                         self.run(program, "--scenario", scenario, "--seconds", "0.2", "--jobs",
                                  "1" if scenario == "accesses" else "2", "--steps", "100000000"), 2,
                         r": ([01]) executions \(0 repeated a class, \1 incomplete\), \d+ steps, "
-                        r"not all there are: no execution ended, .*\n  stopped after \d+\.\d s "
+                        r"not all there are: no execution ended that counts, .*\n  stopped after \d+\.\d s "
                         r"\(--seconds\), in which no execution ended: ")
         program = self.build("late")
         for options, said in ((["--preemptions", "1"], "every schedule of up to 1 preemptions"),
