@@ -71,6 +71,8 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
 		PFS_SWITCH_OPTION("uninitialized", &self->uninitialized,
 			"look for reads of allocated memory that nothing has written"),
+		PFS_SWITCH_OPTION("volatile", &self->relaxed_volatile,
+			"treat accesses to volatile objects as relaxed atomics"),
 		PFS_READ_OPTION("own", "TEXT", read_rule,
 			"show frames of files with TEXT in their path, even in /usr"),
 		PFS_READ_OPTION("foreign", "TEXT", read_rule,

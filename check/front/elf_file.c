@@ -341,6 +341,19 @@ void pfs_elf_demangle(struct pfs_elf_file *self, pfs_elf_demangler *demangler)
 	}
 }
 
+bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning)
+{
+	const Elf64_Shdr *table = section_of(self, SHT_DYNSYM);
+	const Elf64_Sym *symbols = (const void *)(self->bytes + table->sh_offset);
+	for (size_t i = 1; i < table->sh_size / sizeof(*symbols); i++) {
+		const char *name = string_of(self, table, symbols[i].st_name);
+		if (symbols[i].st_shndx == SHN_UNDEF &&
+		    strncmp(name, beginning, strlen(beginning)) == 0)
+			return true;
+	}
+	return false;
+}
+
 void pfs_elf_forget_names(struct pfs_elf_file *self)
 {
 	for (size_t at = 0; at < self->object_count; at++)

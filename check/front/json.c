@@ -184,6 +184,8 @@ static void put_options(struct pfs_json *json, const struct pfs_check_arguments 
 	pfs_json_text(json, "memory", arguments->memory);
 	pfs_json_text(json, "search", arguments->search);
 	pfs_json_bool(json, "races", !arguments->no_races);
+	pfs_json_bool(json, "uninitialized", arguments->uninitialized);
+	pfs_json_bool(json, "volatile", arguments->relaxed_volatile);
 	pfs_json_count(json, "spurious", arguments->spurious);
 	pfs_json_count(json, "looks", arguments->looks);
 	pfs_json_count(json, "step_max", arguments->steps);

@@ -229,6 +229,11 @@ void *pfs_library_symbol(const char *name)
 	return dlsym(library.handle, name);
 }
 
+bool pfs_library_calls(const char *beginning)
+{
+	return pfs_elf_calls(&library.file, beginning);
+}
+
 bool pfs_library_has_lines(void)
 {
 	return pfs_elf_has_lines(&library.file);

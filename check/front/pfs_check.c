@@ -25,6 +25,7 @@
 #include "check/front/shared.h"
 #include "check/front/signals.h"
 #include "check/front/user.h"
+#include "check/front/volatile.h"
 #include "check/front/warn.h"
 #include "base/command_line.h"
 #include "base/output.h"
@@ -340,7 +341,8 @@ static const char *open_program(const struct pfs_check_arguments *arguments)
 	const char *program_path = arguments->program;
 	const char *error = NULL;
 	if (pfs_compile_is_source(program_path))
-		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
+		error = pfs_compile(arguments->words, arguments->word_count,
+				    arguments->relaxed_volatile, &program_path);
 	else if (arguments->word_count > 1)
 		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
 	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
@@ -366,12 +368,20 @@ static int run_program(struct pfs_check_arguments *arguments)
 	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	if (arguments->relaxed_volatile)
+		pfs_volatile_begin();
 	if (arguments->uninitialized)
 		pfs_check_heap_uninitialized();
 	const char *error = open_program(arguments);
 	if (error != NULL)
 		return refuse(arguments->program, error);
 	pfs_names_begin();
+	if (arguments->relaxed_volatile && !pfs_library_calls("__tsan_volatile_") &&
+	    !pfs_library_calls("__tsan_unaligned_volatile_"))
+		pfs_warn(
+			"--volatile: the program has no volatile accesses, or was compiled without "
+			"--param=tsan-distinguish-volatile=1 (clang: -mllvm "
+			"-tsan-distinguish-volatile=1)");
 	pfs_library_keep();
 	return check_all(arguments, machine);
 }

@@ -28,6 +28,8 @@ bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *sce
 		(void)fprintf(file, " --no-races");
 	if (arguments->uninitialized)
 		(void)fprintf(file, " --uninitialized");
+	if (arguments->relaxed_volatile)
+		(void)fprintf(file, " --volatile");
 	if (arguments->calls_known)
 		(void)fprintf(file, " --calls known");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
@@ -62,20 +64,31 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 	return end != text && *end == '\0' && *number <= most;
 }
 
+static bool read_switch(struct pfs_check_arguments *self, const char *name)
+{
+	const struct {
+		const char *name;
+		bool *given;
+	} switches[] = { { "--no-races", &self->no_races },
+			 { "--uninitialized", &self->uninitialized },
+			 { "--volatile", &self->relaxed_volatile } };
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+		if (strcmp(name, switches[i].name) != 0)
+			continue;
+		*switches[i].given = true;
+		return true;
+	}
+	return false;
+}
+
 /* The second line: words as save writes them. */
 static bool read_options(struct pfs_check_arguments *self, char *line)
 {
 	for (char *name; (name = strsep(&line, " \n")) != NULL;) {
 		if (*name == '\0')
 			continue;
-		if (strcmp(name, "--no-races") == 0) {
-			self->no_races = true;
+		if (read_switch(self, name))
 			continue;
-		}
-		if (strcmp(name, "--uninitialized") == 0) {
-			self->uninitialized = true;
-			continue;
-		}
 		const char *value = strsep(&line, " \n");
 		bool fine = value != NULL && *value != '\0';
 		if (fine && strcmp(name, "--scenario") == 0)

@@ -12,6 +12,7 @@
 #include "check/front/futex.h"
 #include "check/front/sizes.h"
 #include "check/front/user.h"
+#include "check/front/volatile.h"
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
 
@@ -20,6 +21,7 @@
 /* ---- plain ---- */
 
 #define PFS_PLAIN_REPORT pfs_user_plain
+#define PFS_VOLATILE_REPORT pfs_volatile_access
 #include "check/machine/plain_entries.h"
 
 PFS_PLAIN_ENTRY(__tsan_vptr_read, sizeof(void *), false)

@@ -9,6 +9,7 @@
 #include "check/front/limit.h"
 #include "check/front/places.h"
 #include "check/front/sizes.h"
+#include "check/front/volatile.h"
 #include "check/front/shared.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
@@ -27,6 +28,7 @@ static void forget(struct pfs_user_thread *self)
 
 void pfs_user_begin(void)
 {
+	pfs_volatile_reset();
 	/* Of the last execution. */
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		forget(&pfs_user.threads[id]);
@@ -60,6 +62,8 @@ struct pfs_user_thread *pfs_user_current(void)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	uint32_t id = PFS_USER_THREADS_MAX;
+	if (__builtin_expect(pfs_volatile_is_open, 0))
+		pfs_volatile_close();
 	if (machine != NULL && machine->run.running != NULL)
 		id = machine->run.running->id;
 	return &pfs_user.threads[id];

@@ -66,6 +66,18 @@ PFS_CHECK_SCENARIO(thread_in_thread)
 	pfs_check_thread(adds_thread, 0);
 }
 
+static void tells(void *argument)
+{
+	(void)argument;
+	pfs_check_outcome("%0120d", 1);
+}
+
+PFS_CHECK_SCENARIO(long_outcome)
+{
+	pfs_check_thread(nothing, 0);
+	pfs_check_at_rest(tells, 0);
+}
+
 static atomic_uint counter;
 
 static void counts(void *argument)

@@ -95,6 +95,8 @@ MISUSE = {
     "fails_scenarios_own": rf"found: use after return: write at sets{M} of a variable of the "
                            "scenario's function that has returned",
 }
+TWICE = {"reads_twice": "found: pthread_rwlock_rdlock: thread 0 holds a read lock already, and takes "
+                        "another at .*: a std::shared_mutex does not allow that"}
 CHOSEN = {
     "four": FINE + r"\n  4 outcomes, .*\n +\d+  0 0\n +1  1 0\n +1  2 0\n +1  3 0\n",
     "six": FINE + r"\n  6 outcomes, .*\n( +1  [01] [0-2]\n){6}$",
@@ -167,6 +169,31 @@ class Test(Checked):
                    else words.get(memory, NO_END.format(r"\d", "std::atomic::wait"))
                    for name, words in said.items()}
             self.scenarios(program, now, "--memory", memory)
+
+    def volatile(self, source):
+        """Volatile accesses as relaxed atomics, as pfs-check compiles them; again from a schedule."""
+        variable = "CXX" if self.compiler.endswith("++") else "CC"
+        os.environ[variable] = self.compiler
+        found = {"fails_without": "found: data race on data", "fails_adds": "found: assertion other == 2"}
+        for memory, both_0 in (("sc", ""), ("tso", " +1  0 0\n"), ("views", " +1  0 0\n")):
+            done = self.run(source, "--volatile", "--quiet", "--memory", memory)
+            self.expect(f"volatile {memory}", done, 1, rf"outcomes, .*\n{both_0} +\d+  0 1\n")
+            for name in ("fences", "loop"):
+                self.expect(f"volatile {memory}", done, 1, rf"(?m)^{name} {memory} .*{FINE}$")
+            for name, said in found.items():
+                self.expect(f"volatile {memory}", done, 1, rf"(?m)^{name} .*FAILED\n{said}")
+        self.expect("no --volatile", self.run(source, "--scenario", "fences"), 1, "race on flag")
+        saved = self.path("volatile")
+        options = ("--scenario", "fails_adds", "--volatile")
+        program = self.build(source, *(("-mllvm", "-tsan-distinguish-volatile=1")
+                                       if self.compiler == "clang"
+                                       else ("--param=tsan-distinguish-volatile=1",)))
+        self.expect("volatile, saved", self.run(program, *options, "--save", saved), 1, "assertion")
+        self.expect("volatile, again", self.run(program, "--schedule", saved), 1,
+                    "fails_adds: assertion other == 2")
+        self.expect("not told apart", self.run(self.build(source), *options), 1,
+                    "compiled without --param=tsan-distinguish-volatile=1")
+        del os.environ[variable]
 
     def misuse(self, program):
         """Right uses, and wrong ones; and what an option finds, again from a saved schedule."""
@@ -383,7 +410,7 @@ def main():
             test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
             for name in ("locks.cc", "locals.cc"):
-                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), {})
+                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), TWICE)
             test.scenarios(test.build(os.path.join(PROGRAMS, "messages.cc")), MESSAGES)
             test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
             test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),
@@ -411,6 +438,7 @@ def main():
                                          r"\(sizes\.c:\d+\) and of \d to one place"}, "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.volatile(os.path.join(PROGRAMS, "volatile.c"))
             test.misuse(test.build(os.path.join(PROGRAMS, "misuse.c")))
             program = test.build(os.path.join(PROGRAMS, "chosen.c"))
             for memory in ("sc", "tso", "views"):

@@ -59,7 +59,7 @@ void pfs_check_yield(void);
 
 /*
  * pfs_check_outcome - describe the result of this execution, as printf formats it, in at most 119
- * bytes. pfs-check prints each distinct text and the number of executions that ended with it. Call
+ * bytes; a longer text cannot be checked. pfs-check prints each distinct text and the number of executions that ended with it. Call
  * it once, in the function of pfs_check_at_rest.
  *
  * Returns   nothing.
