@@ -36,6 +36,13 @@ static enum pfs_status read_rule(void *context, const struct pfs_option *option,
 	return PFS_BAD_CONFIG;
 }
 
+static const char after[] =
+	"Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
+	"pfs-check needs.\n"
+	"exit 0: nothing was found in what the report says was searched. 1: a "
+	"schedule failed, and is\nprinted. 2: it could not be checked: bad "
+	"usage, or what is not modelled, or no execution ended.\n";
+
 /* PFS_GO_ON, or the exit status. */
 static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 {
@@ -96,11 +103,7 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		.words_max = WORDS_MOST, .options = options,
 		.option_count = sizeof(options) / sizeof(options[0]),
 		.about = "searches the schedules of your program for one that fails",
-		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
-			 "pfs-check needs.\n"
-			 "exit 0: nothing was found in what the report says was searched. 1: a "
-			 "schedule failed, and is\nprinted. 2: it could not be checked: bad "
-			 "usage, or what is not modelled, or no execution ended.\n",
+		.after = after,
 	};
 	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);

@@ -15,6 +15,7 @@
 #include "check/front/limit.h"
 #include "check/front/locals.h"
 #include "check/front/locks.h"
+#include "check/front/mutexes.h"
 #include "check/front/names.h"
 #include "check/front/places.h"
 #include "check/front/threads.h"

@@ -84,7 +84,7 @@ class Test(Checked):
         equal(done.stderr, "", "stderr where no line was asked for")
 
     def json(self, *options):
-        """(status, scenarios, the run) of a run that writes a document, which is as its schema says."""
+        """(status, scenarios, the run) of a run that writes a document, as its schema says."""
         path = self.path("result.json", "of an earlier run")
         done = self.run(*options, "--json", path)
         said = json.loads(Path(path).read_text("utf-8"))
@@ -131,7 +131,7 @@ class Test(Checked):
         equal(self.json(program, "--scenario", "none")[:2], (2, []), "json, refused")
         reader, writer = os.pipe()
         self.expect("descriptor", self.run(program, "--scenario", "turns", "--json",
-                                           f"/dev/fd/{writer}", pass_fds=(writer,)), 0, "no violation")
+                                           f"/dev/fd/{writer}", pass_fds=(writer,)), 0, "no viol")
         os.close(writer)
         with os.fdopen(reader) as file:
             equal(json.load(file)["pfs-check"], 2, "json, by a descriptor")
@@ -203,7 +203,8 @@ class Test(Checked):
                         self.run(program, "--scenario", scenario, "--seconds", "0.2", "--jobs",
                                  "1" if scenario == "accesses" else "2", "--steps", "100000000"), 2,
                         r": ([01]) executions \(0 repeated a class, \1 incomplete\), \d+ steps, "
-                        r"not all there are: no execution ended that counts, .*\n  stopped after \d+\.\d s "
+                        r"not all there are: no execution ended that counts, .*\n"
+                        r"  stopped after \d+\.\d s "
                         r"\(--seconds\), in which no execution ended: ")
         program = self.build("late")
         for options, said in ((["--preemptions", "1"], "every schedule of up to 1 preemptions"),

@@ -59,11 +59,11 @@ void pfs_check_yield(void);
 
 /*
  * pfs_check_outcome - describe the result of this execution, as printf formats it, in at most 119
- * bytes; a longer text cannot be checked. pfs-check prints each distinct text and the number of executions that ended with it. Call
+ * bytes. pfs-check prints each distinct text and the number of executions that ended with it. Call
  * it once, in the function of pfs_check_at_rest.
  *
  * Returns   nothing.
- * Errors    none.
+ * Errors    a longer text: the execution cannot be checked.
  * Progress  blocking.
  * Order     none.
  */
@@ -74,16 +74,16 @@ __attribute__((format(printf, 1, 2))) void pfs_check_outcome(const char *format,
 	pfs_check_assert_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 
 /*
- * pfs_check_assume - leave out executions in which the condition is false: the thread stops here, and
- * what the others do until they end or wait can still fail, but the execution does not count. If no
+ * pfs_check_assume - leave out executions in which the condition is false. The thread stops here.
+ * What the others do until they end or wait can still fail, but the execution does not count. If no
  * execution is left, nothing was checked (exit status 2).
  */
 #define pfs_check_assume(condition) \
 	pfs_check_assume_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 
 /*
- * pfs_check_choose - one of 0 .. count - 1, in a thread. The search tries each, as it tries each order
- * of the threads; the schedule has the choice.
+ * pfs_check_choose - one of 0 .. count - 1, in a thread. The search tries each, as it tries each
+ * order of the threads; the schedule has the choice.
  *
  * Returns   the number. count is 1 to 16.
  * Errors    another count, or no thread runs: the execution cannot be checked.
