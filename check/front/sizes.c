@@ -49,10 +49,9 @@ void pfs_sizes_leave(uint32_t thread, uintptr_t frame)
 	pfs_sizes_lowest[thread] = UINTPTR_MAX;
 }
 
-void pfs_sizes_look(const struct pfs_sim_operation *operation)
+void pfs_sizes_look(const struct pfs_sim_operation *operation, uint32_t owner)
 {
 	uintptr_t address = (uintptr_t)operation->address;
-	uint32_t owner = pfs_user_stack_of(operation->address);
 	if (owner < PFS_USER_THREADS_MAX && address < pfs_sizes_lowest[owner])
 		pfs_sizes_lowest[owner] = address;
 	look(operation, address);

@@ -10,8 +10,9 @@
 #include "check/front/user.h"
 #include "check/machine/operation.h"
 
-/* Ends the execution as failed if these bytes were accessed with another size or offset. */
-void pfs_sizes_look(const struct pfs_sim_operation *operation);
+/* The execution cannot be checked if these bytes were accessed with another size or offset. owner:
+ * the thread on whose stack they are, or PFS_THREAD_NONE. */
+void pfs_sizes_look(const struct pfs_sim_operation *operation, uint32_t owner);
 
 /* These bytes are new: nothing is known of them. */
 void pfs_sizes_forget(const void *first, size_t bytes);

@@ -9,7 +9,6 @@
 #include "check/front/limit.h"
 #include "check/front/places.h"
 #include "check/front/sizes.h"
-#include "check/front/volatile.h"
 #include "check/front/shared.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
@@ -28,7 +27,7 @@ static void forget(struct pfs_user_thread *self)
 
 void pfs_user_begin(void)
 {
-	pfs_volatile_reset();
+	pfs_user.closes = NULL; /* of the last execution */
 	/* Of the last execution. */
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		forget(&pfs_user.threads[id]);
@@ -62,8 +61,11 @@ struct pfs_user_thread *pfs_user_current(void)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	uint32_t id = PFS_USER_THREADS_MAX;
-	if (__builtin_expect(pfs_volatile_is_open, 0))
-		pfs_volatile_close();
+	if (__builtin_expect(pfs_user.closes != NULL, 0)) {
+		void (*close)(void) = pfs_user.closes;
+		pfs_user.closes = NULL;
+		close();
+	}
 	if (machine != NULL && machine->run.running != NULL)
 		id = machine->run.running->id;
 	return &pfs_user.threads[id];
@@ -325,7 +327,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
 		wait_for_news(self, self->looks[self->look_count - 1].place);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
-		pfs_sizes_look(operation);
+		pfs_sizes_look(operation, pfs_user_stack_of(operation->address));
 	uint64_t seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;

@@ -71,6 +71,9 @@ struct pfs_user {
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
+	/* At the running thread's next call of our code: once, before anything else; see
+	 * volatile.h. */
+	void (*closes)(void);
 	bool one_size;      /* a place has one size: see sizes.h */
 	uint32_t looks_max; /* equal reads in a row after which a loop waits; 0: never */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];

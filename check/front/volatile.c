@@ -5,8 +5,6 @@
 
 #include "check/front/user.h"
 
-bool pfs_volatile_is_open;
-
 static struct {
 	bool is_on;
 	struct pfs_sim_operation operation; /* open */
@@ -18,17 +16,21 @@ void pfs_volatile_begin(void)
 	access.is_on = true;
 }
 
-void pfs_volatile_reset(void)
-{
-	pfs_volatile_is_open = false;
-}
-
 static uint64_t swap(void *address, uint32_t size_bytes, uint64_t value)
 {
 	uint64_t before = 0;
 	memcpy(&before, address, size_bytes); /* little endian */
 	memcpy(address, &value, size_bytes);
 	return before;
+}
+
+/* The access has been made. */
+static void close(void)
+{
+	struct pfs_sim_operation operation = access.operation;
+	operation.operand = swap(operation.address, operation.size_bytes, access.before);
+	if (operation.kind == PFS_SIM_STORE)
+		(void)pfs_user_execute(&operation);
 }
 
 void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const void *code)
@@ -53,14 +55,5 @@ void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const vo
 		access.before = swap(address, operation.size_bytes, seen);
 	}
 	access.operation = operation;
-	pfs_volatile_is_open = true;
-}
-
-void pfs_volatile_close(void)
-{
-	struct pfs_sim_operation operation = access.operation;
-	pfs_volatile_is_open = false;
-	operation.operand = swap(operation.address, operation.size_bytes, access.before);
-	if (operation.kind == PFS_SIM_STORE)
-		(void)pfs_user_execute(&operation);
+	pfs_user.closes = close;
 }

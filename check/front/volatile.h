@@ -14,14 +14,7 @@
 /* From now on. */
 void pfs_volatile_begin(void);
 
-/* An execution begins: nothing is open of an earlier one. */
-void pfs_volatile_reset(void);
-
 /* An access that the program is about to make. */
 void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const void *code);
-
-/* At each call of our code: the thread's last access has been made. */
-extern bool pfs_volatile_is_open;
-void pfs_volatile_close(void);
 
 #endif
