@@ -193,6 +193,16 @@ static void user_throw(void *thrown, void *type, void (*destroy)(void *))
 	abort();
 }
 
+/* It was caught. */
+static void user_end_catch(void)
+{
+	void (*end)(void);
+	void *real = pfs_library_symbol("__cxa_end_catch");
+	pfs_user_current()->thrown = NULL;
+	memcpy(&end, &real, sizeof(end));
+	end();
+}
+
 /* Instead of the library's own handler, which remembers that it was called. */
 static void user_terminate(void)
 {
@@ -259,7 +269,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("_ZdaPvmSt11align_val_t", user_delete),
 	USER(memcpy), USER(memmove), USER(memset), USER(memcmp),
 	OURS("__assert_fail", user_assert_fail), USER(abort), USER(exit), OURS("_exit", user_exit),
-	OURS("__cxa_throw", user_throw),
+	OURS("__cxa_throw", user_throw), OURS("__cxa_end_catch", user_end_catch),
 	OURS("quick_exit", user_exit),
 	CLOCK(sleep), CLOCK(usleep), CLOCK(nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
 	CLOCK(clock_nanosleep), OURS("clock_gettime", pfs_clock_gettime), CLOCK(gettimeofday),

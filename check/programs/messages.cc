@@ -119,6 +119,10 @@ PFS_CHECK_SCENARIO(uncaught)
 
 static void forgets(void *)
 {
+	try {
+		raise();
+	} catch (int) {
+	}
 	std::thread thread([] {});
 }
 
