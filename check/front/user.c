@@ -192,7 +192,9 @@ void pfs_user_fail(enum pfs_finding_kind kind, const char *what)
 		pfs_machine_find(kind, PFS_NO_SIDES, "set-up or final check: %s", what);
 		return;
 	}
-	pfs_machine_find(kind, PFS_NO_SIDES, "thread %u: %s, %s", running->id, what,
+	struct pfs_finding_side side;
+	uint32_t count = pfs_side_after(running, &side);
+	pfs_machine_find(kind, &side, count, "thread %u: %s, %s", running->id, what,
 			 pfs_trace_after(running->pending.place));
 }
 

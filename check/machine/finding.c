@@ -31,6 +31,15 @@ struct pfs_finding_side pfs_side_here(const char *does, const struct pfs_sim_pla
 	return pfs_side(running != NULL ? running->id : PFS_THREAD_NONE, does, place);
 }
 
+uint32_t pfs_side_after(const struct pfs_vthread *thread, struct pfs_finding_side *side)
+{
+	const struct pfs_sim_place *place = thread->pending.place;
+	if (place == NULL)
+		return 0;
+	*side = pfs_side(thread->id, "after", place);
+	return 1;
+}
+
 /* ---- names ---- */
 
 /* Does a bracket of arguments begin here? Not one of a name, such as "operator()", "operator<" or

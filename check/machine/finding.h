@@ -71,6 +71,10 @@ struct pfs_finding_side pfs_side(uint32_t thread, const char *does,
 /* Of the running thread. */
 struct pfs_finding_side pfs_side_here(const char *does, const struct pfs_sim_place *place);
 
+/* The last operation of a thread, after which it failed. Returns 0 if it had none, else 1. */
+struct pfs_vthread;
+uint32_t pfs_side_after(const struct pfs_vthread *thread, struct pfs_finding_side *side);
+
 /*
  * pfs_machine_find - end the execution here, as pfs_machine_fail does, with up to
  * PFS_FINDING_SIDES_MAX sides, in the order in which the text names them.

@@ -30,7 +30,9 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 				 "set-up or final check: plain access to %s",
 				 in_region && state == PFS_SIM_GONE ? "a page that was given back"
 								    : "a bad address");
-	pfs_machine_find(PFS_FOUND_BAD_ACCESS, PFS_NO_SIDES, "thread %u: %s, %s", running->id,
+	struct pfs_finding_side side;
+	uint32_t count = pfs_side_after(running, &side);
+	pfs_machine_find(PFS_FOUND_BAD_ACCESS, &side, count, "thread %u: %s, %s", running->id,
 			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "stack overflow"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"

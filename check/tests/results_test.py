@@ -136,6 +136,17 @@ class Test(Checked):
         with os.fdopen(reader) as file:
             equal(json.load(file)["pfs-check"], 2, "json, by a descriptor")
         self.status()
+        self.after()
+
+    def after(self):
+        """Failures without a place of their own name the thread's last operation."""
+        program = self.build("ends")
+        for name, kind in (("into_nowhere", "bad access"), ("trap", "failure"),
+                           ("division", "failure")):
+            _, (search,), _ = self.json(program, "--scenario", name)
+            found = search["finding"]
+            equal((found["kind"], [side["does"] for side in found["sides"]]),
+                  (kind, ["after"]), name)
 
     def status(self):
         """What cannot be checked is neither right nor wrong; what was left out has a reason."""
