@@ -246,14 +246,20 @@ int pfs_rwlock_unlock(uint32_t *word)
 	return 0;
 }
 
-uint32_t pfs_locks_writer(const struct pfs_sim_operation *waiting)
+uint32_t pfs_locks_holder(const struct pfs_sim_operation *waiting)
 {
 	pfs_machine_predicate *predicate;
 	memcpy(&predicate, &waiting->expected, sizeof(predicate));
 	if (predicate != is_not_written && predicate != is_zero)
 		return PFS_THREAD_NONE;
-	uint32_t word = *(const uint32_t *)waiting->address;
-	return (word & WRITTEN) != 0 ? (word & ~WRITTEN) - 1 : PFS_THREAD_NONE;
+	const struct behind *self = waiting->address;
+	if ((self->word & WRITTEN) != 0)
+		return (self->word & ~WRITTEN) - 1;
+	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++) {
+		if (self->reads[thread] != 0)
+			return thread;
+	}
+	return PFS_THREAD_NONE;
 }
 
 /* ---- semaphores ---- */

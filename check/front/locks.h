@@ -26,9 +26,8 @@ int pfs_rwlock_timedrdlock(uint32_t *word);
 int pfs_rwlock_timedwrlock(uint32_t *word);
 int pfs_rwlock_unlock(uint32_t *word);
 
-/* The thread that holds the reader-writer lock, to write, for which this operation waits, or
- * PFS_THREAD_NONE. */
-uint32_t pfs_locks_writer(const struct pfs_sim_operation *waiting);
+/* A thread that holds the reader-writer lock for which this operation waits, or PFS_THREAD_NONE. */
+uint32_t pfs_locks_holder(const struct pfs_sim_operation *waiting);
 
 int pfs_sem_init(uint32_t *word, int shared, unsigned value);
 int pfs_sem_destroy(uint32_t *word);

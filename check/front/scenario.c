@@ -246,7 +246,7 @@ static bool awaits(void *context, uint32_t thread, struct pfs_awaited *awaited)
 	if (name_address(context, object, awaited->object, sizeof(awaited->object)))
 		pfs_check_heap_origin(object, awaited->object, sizeof(awaited->object));
 	if (pending->kind == PFS_SIM_AWAIT)
-		awaited->holder = pfs_locks_writer(pending);
+		awaited->holder = pfs_locks_holder(pending);
 	return true;
 }
 

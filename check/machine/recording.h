@@ -12,7 +12,7 @@
 struct pfs_trace_note {
 	uint32_t step;
 	uint32_t thread;
-	char text[36];
+	char text[128];
 };
 #define PFS_TRACE_NOTES_MAX 256u
 

@@ -226,6 +226,8 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 		pfs_trace_describe(self, at, text, sizeof(text));
 		widen(&table, self->trace.steps[at].thread, text);
 	}
+	for (uint32_t i = 0; i < self->trace.mark_count; i++)
+		widen(&table, self->trace.marks[i].thread, self->trace.marks[i].text);
 	(void)fprintf(out, "%5s ", "step");
 	for (uint32_t column = 0; column < table.columns; column++)
 		(void)fprintf(out, "| T%-*u ", table.width[column] - 1, column);

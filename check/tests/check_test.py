@@ -45,7 +45,8 @@ C11 = {
     "keys_lost": r"found: leak: nothing points to 4 bytes that were allocated at keep_own \(thr",
 }
 LOCKS = {
-    "rwlock_upgrade": r"found: deadlock: thread 0 waits forever for pthread_rwlock_wrlock \(locks",
+    "rwlock_upgrade": r"found: deadlock: thread 0 waits forever for pthread_rwlock_wrlock "
+                      r"\(locks\.c:\d+\) of rwlock, which thread [01] holds",
     "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it does not hold, at "
                       r"unlock_alone \(locks\.c:\d+\)",
     "semaphores_stuck": r"found: deadlock: thread 0 waits forever for sem_wait \(locks\.c:\d+\) of "
