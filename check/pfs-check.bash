@@ -2,7 +2,7 @@
 
 _pfs_check_options() {
 	case $1 in
-	*) echo "--scenario --memory --search --calls --preemptions --spurious --looks --executions --seconds --patience --steps --seed --no-races --uninitialized --volatile --own --foreign --jobs --save --schedule --gdb --list --example --json --quiet --help --version" ;;
+	*) echo "--scenario --memory --search --calls --preemptions --spurious --looks --executions --seconds --patience --steps --seed --complete --no-races --uninitialized --volatile --own --foreign --jobs --save --schedule --gdb --list --example --json --quiet --help --version" ;;
 	esac
 }
 

@@ -41,7 +41,8 @@ static const char after[] =
 	"pfs-check needs.\n"
 	"exit 0: nothing was found in what the report says was searched. 1: a "
 	"schedule failed, and is\nprinted. 2: it could not be checked: bad "
-	"usage, or what is not modelled, or no execution ended.\n";
+	"usage, what is not modelled, no execution\nthat ended, or, with --complete, a search that "
+	"was not complete.\n";
 
 /* PFS_GO_ON, or the exit status. */
 static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
@@ -75,6 +76,7 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"steps after which an execution is abandoned; default 5000"),
 		PFS_NUMBER_OPTION("seed", "N", &self->seed, 0, UINT64_MAX,
 			"seed of random searches; default 1"),
+		PFS_SWITCH_OPTION("complete", &self->complete, "fail if the search is incomplete"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
 		PFS_SWITCH_OPTION("uninitialized", &self->uninitialized,
 			"look for reads of allocated memory that nothing has written"),
@@ -161,7 +163,8 @@ static int judge_replay(const struct pfs_check_arguments *self)
 		       { "--search with --schedule", self->search != NULL },
 		       { "--preemptions with --schedule", self->preemptions != UINT64_MAX },
 		       { "--memory with --schedule", self->memory != NULL },
-		       { "--scenario with --schedule", self->scenario != NULL } };
+		       { "--scenario with --schedule", self->scenario != NULL },
+		       { "--complete with --schedule", self->complete } };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i].given)
 			return pfs_check_refuse(others[i].name,

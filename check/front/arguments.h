@@ -15,6 +15,7 @@ struct pfs_check_arguments {
 	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *json;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, jobs, slots;
 	double seconds, patience;
+	bool complete;
 	bool no_races, uninitialized, relaxed_volatile, quiet, list, example, gdb;
 	char **words; /* the program, or its sources and flags */
 	int word_count;

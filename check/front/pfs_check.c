@@ -221,7 +221,7 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 	pfs_report_print(self, arguments, stdout);
 	pfs_check_json_search(self);
 	pfs_outcomes_print(stdout);
-	pfs_report_print_reasons(self, stdout);
+	pfs_report_print_reasons(self, arguments, stdout);
 }
 
 /* Report a failure, with a short schedule. Returns the exit status. */
@@ -301,7 +301,7 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 		if (!fine)
 			return show_failure(arguments, machine, &scenario, &sums);
 		report(arguments, &scenario, &sums);
-		return pfs_report_status(&sums.report);
+		return pfs_report_status(&sums.report, arguments);
 	}
 }
 

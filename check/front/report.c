@@ -72,7 +72,8 @@ void pfs_report_reasons(struct pfs_check_report *self, const struct pfs_check_ar
 	}
 }
 
-void pfs_report_print_reasons(const struct pfs_check_report *self, FILE *out)
+void pfs_report_print_reasons(const struct pfs_check_report *self,
+			      const struct pfs_check_arguments *arguments, FILE *out)
 {
 	for (uint32_t i = 0; i < self->reason_count; i++) {
 		const struct pfs_check_reason *reason = &self->reasons[i];
@@ -82,6 +83,8 @@ void pfs_report_print_reasons(const struct pfs_check_report *self, FILE *out)
 				      reason->line);
 		(void)fputc('\n', out);
 	}
+	if (arguments->complete && !self->complete && !self->failed)
+		(void)fprintf(out, "  these were not all executions, as --complete requires\n");
 }
 
 /* ---- what was ---- */
@@ -94,9 +97,12 @@ const char *pfs_report_verdict(const struct pfs_check_report *self)
 				  : "no violation";
 }
 
-int pfs_report_status(const struct pfs_check_report *self)
+int pfs_report_status(const struct pfs_check_report *self,
+		      const struct pfs_check_arguments *arguments)
 {
-	return self->unchecked || (!self->failed && none_ended(self)) ? 2 : self->failed;
+	bool wanted = self->complete || !arguments->complete;
+	return self->unchecked || (!self->failed && (none_ended(self) || !wanted)) ? 2
+										   : self->failed;
 }
 
 /* What --no-races takes from the extent: with a race, plain accesses have more orders. */

@@ -34,12 +34,15 @@ void pfs_report_reasons(struct pfs_check_report *self, const struct pfs_check_ar
 
 void pfs_report_print(const struct pfs_check_report *self,
 		      const struct pfs_check_arguments *arguments, FILE *out);
-void pfs_report_print_reasons(const struct pfs_check_report *self, FILE *out);
+void pfs_report_print_reasons(const struct pfs_check_report *self,
+			      const struct pfs_check_arguments *arguments, FILE *out);
 
 /* "no violation", "failed", "not checked", "none ended". */
 const char *pfs_report_verdict(const struct pfs_check_report *self);
 
-/* The exit status: 0, nothing was found; 1, a failure; 2, nothing was checked. */
-int pfs_report_status(const struct pfs_check_report *self);
+/* The exit status: 0, nothing was found; 1, a failure; 2, nothing was checked, or less than
+ * --complete asks for. */
+int pfs_report_status(const struct pfs_check_report *self,
+		      const struct pfs_check_arguments *arguments);
 
 #endif

@@ -125,6 +125,10 @@ class Test(Checked):
         _, (search,), _ = self.json(program, "--scenario", "turns", "--executions", "9")
         equal((search["complete"], search["reasons"][0]["option"], search["executions"]),
               (False, "executions", 9), "json, stopped")
+        turns = (program, "--scenario", "turns", "--complete")
+        self.expect("--complete, cut", self.run(*turns, "--executions", "9"), 2,
+                    r"not all there are: no violation\n(.*\n)*  these were not all executions")
+        self.expect("--complete", self.run(*turns), 0, "all there are: no violation")
         for more in (["--json", self.folder], ["--json", "x", "--list"],
                      ["--json", "x", "--schedule", saved]):
             self.line(str(more), "--json", program, *more)
