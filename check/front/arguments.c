@@ -102,10 +102,9 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 	};
 	const struct pfs_command_line line = {
 		.program = PFS_CHECK_NAME, .words = "PROGRAM.so | SOURCE... [-- FLAG...]",
-		.words_max = WORDS_MOST, .options = options,
-		.option_count = sizeof(options) / sizeof(options[0]),
+		.words_max = WORDS_MOST, .option_count = sizeof(options) / sizeof(options[0]),
 		.about = "searches the schedules of your program for one that fails",
-		.after = after,
+		.options = options, .after = after,
 	};
 	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
