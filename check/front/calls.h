@@ -27,9 +27,10 @@ static inline bool pfs_call_runs(void)
 /* Of a call that would wait there. */
 static inline void pfs_call_fail_alone(const struct pfs_sim_place *place)
 {
-	pfs_machine_fail("%s in the set-up or final check, where no other thread runs: wait in a "
+	pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+			 "%s in the set-up or final check, where no other thread runs: wait in a "
 			 "thread",
-			 place->function);
+			 place->text);
 }
 
 static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,

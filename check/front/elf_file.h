@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 struct pfs_elf_object {
-	const char *name;
+	const char *name;  /* in texts: short, and of no other object */
+	const char *whole; /* in full */
+	bool was_named;    /* by pfs_elf_name, with the short name */
 	uint64_t first, bytes;
 };
 
@@ -50,6 +52,21 @@ const char *pfs_elf_unloaded(const char *error);
 /* Why it cannot be checked, although these names are replaced; or NULL. */
 struct pfs_name;
 const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_name *names);
+
+/* The names of C++ as its source has them; as __cxa_demangle. */
+typedef char *pfs_elf_demangler(const char *name, char *buffer, size_t *bytes, int *status);
+void pfs_elf_demangle(struct pfs_elf_file *self, pfs_elf_demangler *demangler);
+
+/* Does it call a function whose name begins so? */
+bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning);
+
+/* No name was used. */
+void pfs_elf_forget_names(struct pfs_elf_file *self);
+
+/* Visit the names of pfs_elf_name that are not in full. */
+void pfs_elf_short_names(const struct pfs_elf_file *self,
+			 void (*visit)(void *context, const char *name, const char *whole),
+			 void *context);
 
 /* "ring+8", for an address as linked; false: no variable. */
 bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes);

@@ -9,7 +9,6 @@
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/machine/snapshot.h"
-#include "check/machine/trace.h"
 
 #define QUEUES 16u
 #define QUEUE_OF(word) ((uint32_t)((uintptr_t)(word) / 4 % QUEUES))
@@ -54,9 +53,11 @@ static long sleep_on(struct queue *self, const uint32_t *word, uint32_t bits, bo
 	self->waiters[self->count++].thread = thread->id;
 	thread->has_limit = has_limit;
 	thread->sleeps++;
+	thread->awaited = word;
 	unlock(self, place);
 	pfs_call_sleep(thread, place);
 	thread->has_limit = false;
+	thread->awaited = NULL;
 	return 0;
 }
 
@@ -115,7 +116,7 @@ bool pfs_futex_is_of_atomic(const void *code)
 		(void)pfs_places_of(code, &is_foreign);
 		if (!is_foreign || depth == 0)
 			return false;
-		code = self->calls[--depth];
+		code = self->calls[--depth].code;
 	}
 	return true;
 }
@@ -129,9 +130,11 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	long what = operation & ~(long)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	(void)other;
 	if (number != SYS_futex) {
-		pfs_machine_fail("system call %ld at %s:%d is not modelled: leave it out of the "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "system call %ld at " PFS_SIDE_1
+				 " is not modelled: leave it out of the "
 				 "scenario",
-				 number, pfs_trace_base_name(place->file), place->line);
+				 number);
 		return fail_as(ENOSYS);
 	}
 	if (of_atomic)
@@ -144,9 +147,11 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	case FUTEX_WAKE: bits = FUTEX_BITSET_MATCH_ANY; /* fall through */
 	case FUTEX_WAKE_BITSET: return wake(word, (uint32_t)value, (uint32_t)bits, place);
 	default:
-		pfs_machine_fail("futex operation %ld at %s:%d is not modelled: use FUTEX_WAIT and "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "futex operation %ld at " PFS_SIDE_1
+				 " is not modelled: use FUTEX_WAIT and "
 				 "FUTEX_WAKE, or their _BITSET variants",
-				 what, pfs_trace_base_name(place->file), place->line);
+				 what);
 		return fail_as(ENOSYS);
 	}
 }

@@ -48,4 +48,10 @@ bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 /* "block 3+8"; false: no block. */
 bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes);
 
+/* Reads of 4 to 16 bytes of a block that were not written fail, from now on. */
+void pfs_check_heap_uninitialized(void);
+
+/* Of a block that is in use: appends where it was allocated. */
+void pfs_check_heap_origin(const void *address, char *name, size_t name_bytes);
+
 #endif

@@ -46,6 +46,7 @@ struct segment {
 
 static struct {
 	struct pfs_elf_file file;
+	void *handle;                          /* of dlopen */
 	struct link_map *last;                 /* that was loaded before the program */
 	struct link_map *map;                  /* of the program; NULL: not bound yet */
 	struct segment segments[SEGMENTS_MAX]; /* of the program */
@@ -295,13 +296,26 @@ const char *pfs_library_open(const char *path, const struct pfs_name *const *lis
 	/* libstdc++ counts references without atomics in a process of one thread. */
 	__libc_single_threaded = 0;
 	/* Constructors run in here: they precede all threads. */
-	if (dlopen(full, RTLD_NOW | RTLD_LOCAL) == NULL)
+	library.handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+	if (library.handle == NULL)
 		return pfs_elf_unloaded(dlerror());
 	if (library.map == NULL) /* it has no constructors */
 		bind_all();
+	pfs_elf_demangle(&library.file,
+			 (pfs_elf_demangler *)(uintptr_t)pfs_library_symbol("__cxa_demangle"));
 	if (library.error == NULL)
 		pfs_assembly_warn(full, library.map->l_addr);
 	return library.error;
+}
+
+void *pfs_library_symbol(const char *name)
+{
+	return dlsym(library.handle, name);
+}
+
+bool pfs_library_calls(const char *beginning)
+{
+	return pfs_elf_calls(&library.file, beginning);
 }
 
 bool pfs_library_has_lines(void)
@@ -360,6 +374,17 @@ bool pfs_library_name(const void *address, char *name, size_t name_bytes)
 	return local_name(address, name, name_bytes) ||
 	       pfs_elf_name(&library.file, (uintptr_t)address - library.map->l_addr, name,
 			    name_bytes);
+}
+
+void pfs_library_forget_names(void)
+{
+	pfs_elf_forget_names(&library.file);
+}
+
+void pfs_library_short_names(void (*visit)(void *context, const char *name, const char *whole),
+			     void *context)
+{
+	pfs_elf_short_names(&library.file, visit, context);
 }
 
 size_t pfs_library_roots(struct pfs_check_root *roots)

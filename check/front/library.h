@@ -37,4 +37,16 @@ bool pfs_library_name(const void *address, char *name, size_t name_bytes);
 #define PFS_LIBRARY_ROOTS_MAX 64u
 size_t pfs_library_roots(struct pfs_check_root *roots);
 
+/* Visit the names that pfs_library_name has shortened, since they were forgotten. */
+void pfs_library_forget_names(void);
+void pfs_library_short_names(void (*visit)(void *context, const char *name, const char *whole),
+			     void *context);
+
+/* Does the program call a function whose name begins so? */
+bool pfs_library_calls(const char *beginning);
+
+/* Of the program, or of what it is linked with: such as a function of the C++ library. NULL: none.
+ */
+void *pfs_library_symbol(const char *name);
+
 #endif

@@ -100,7 +100,8 @@ int pfs_locals_at_exit(void (*destroy)(void *), void *object, void *library)
 	struct own *self = own();
 	(void)library;
 	if (self->exit_count == EXITS_MAX) {
-		pfs_machine_fail("a thread has more than %u thread-local objects with destructors: "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "a thread has more than %u thread-local objects with destructors: "
 				 "use fewer",
 				 EXITS_MAX);
 		return -1;

@@ -319,7 +319,7 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 					    .kind = PFS_SIM_CHOOSE };
 	bool waits = has_others(self) || has_newer(self);
 	if (waits) {
-		pfs_shared_cut(place);
+		pfs_shared_note(PFS_NOTE_LOOKS, place);
 		waits = step(&choose) == 0;
 	}
 	if (waits)
@@ -333,7 +333,7 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 {
 	const struct pfs_user_visit *last;
 	if (self->rushes == 1 && self->visits != NULL) {
-		pfs_shared_cut(place);
+		pfs_shared_note(PFS_NOTE_LOOKS, place);
 		wait(self->visits, PFS_YIELD_SPENT, place);
 	}
 	const struct pfs_user_visit *same = find(self, &last);

@@ -17,7 +17,9 @@
 #include "check/front/locals.h"
 #include "check/front/locks.h"
 #include "check/front/loops.h"
+#include "check/front/mutexes.h"
 #include "check/front/names.h"
+#include "check/front/places.h"
 #include "check/front/refuse.h"
 #include "check/front/thread_local.h"
 #include "check/front/threads.h"
@@ -52,7 +54,7 @@ void *pfs_names_take(size_t align, size_t size, const void *code)
 /* Freeing is a write to all of the block: a concurrent read is a race. */
 static void give(void *block, const void *code)
 {
-	char name[64];
+	char name[PFS_NAME_BYTES];
 	pfs_loops_effect(pfs_user_current());
 	if (!pfs_check_heap_has(block)) {
 		const struct pfs_sim_place *place = place_of(code);
@@ -62,8 +64,8 @@ static void give(void *block, const void *code)
 			pfs_refuse_now("leave out the call that returned it",
 				       "frees, at %s:%d, what malloc did not return", file,
 				       place->line);
-		pfs_machine_fail("free at %s (%s:%d) of %s, which malloc did not return",
-				 place->function, file, place->line, name);
+		pfs_machine_find(PFS_FOUND_BAD_FREE, PFS_SIDES(pfs_side_here("frees", place)),
+				 "free at " PFS_SIDE_1 " of %s, which malloc did not return", name);
 		return;
 	}
 	size_t size = pfs_check_heap_size(block);
@@ -134,7 +136,8 @@ static void *user_realloc(void *block, size_t size)
 static void *not_null(void *block, size_t size)
 {
 	if (block == NULL)
-		pfs_machine_fail("no memory for an operator new of %zu bytes", size);
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "no memory for an operator new of %zu bytes", size);
 	return block;
 }
 
@@ -194,28 +197,80 @@ static int user_zero(void)
 static void user_assert_fail(const char *text, const char *file, unsigned line,
 			     const char *function)
 {
+	const struct pfs_sim_place place = { file, function, text, (int)line };
 	if (!pfs_user_runs())
 		pfs_refuse_now(FIX, "has a failed assertion: %s (%s:%u)", text, file, line);
-	pfs_machine_fail("assertion of %s: %s (%s:%u)", function, text, file, line);
+	pfs_machine_find(PFS_FOUND_ASSERTION, PFS_SIDES(pfs_side_here("asserts", &place)),
+			 "assertion of " PFS_SIDE_1 ": %s", text);
 	abort();
+}
+
+/* C++'s: an exception is thrown. Its place is kept for std::terminate, which is called in the
+ * library. */
+static void user_throw(void *thrown, void *type, void (*destroy)(void *))
+{
+	void (*throw)(void *, void *, void (*)(void *));
+	void *real = pfs_library_symbol("__cxa_throw");
+	pfs_user_current()->thrown = place_of(HERE);
+	memcpy(&throw, &real, sizeof(throw));
+	throw(thrown, type, destroy);
+	abort();
+}
+
+/* It was caught. */
+static void user_end_catch(void)
+{
+	void (*end)(void);
+	void *real = pfs_library_symbol("__cxa_end_catch");
+	pfs_user_current()->thrown = NULL;
+	memcpy(&end, &real, sizeof(end));
+	end();
+}
+
+/* Instead of the library's own handler, which remembers that it was called. */
+static void user_terminate(void)
+{
+	const struct pfs_sim_place *place = pfs_user_current()->thrown;
+	if (!pfs_user_runs())
+		abort();
+	if (place != NULL)
+		pfs_machine_find(PFS_FOUND_EXIT, PFS_SIDES(pfs_side_here("throws", place)),
+				 "std::terminate was called: nothing catches what " PFS_SIDE_1
+				 " throws");
+	pfs_user_fail(PFS_FOUND_EXIT, "std::terminate was called, perhaps by the destructor of a "
+				      "std::thread that was not joined");
+	abort();
+}
+
+void pfs_names_begin(void)
+{
+	void *real = pfs_library_symbol("_ZSt13set_terminatePFvvE");
+	void *(*set)(void (*)(void));
+	memcpy(&set, &real, sizeof(set));
+	if (real != NULL)
+		(void)set(user_terminate);
 }
 
 static void user_abort(void)
 {
+	const struct pfs_sim_place *place = place_of(HERE);
+	const char *by = pfs_places_library(HERE);
 	if (!pfs_user_runs())
-		pfs_refuse_now(FIX, "calls abort at %s:%d", place_of(HERE)->file,
-			       place_of(HERE)->line);
-	pfs_machine_fail("abort was called at %s:%d", place_of(HERE)->file, place_of(HERE)->line);
+		pfs_refuse_now(FIX, "calls abort at %s:%d", place->file, place->line);
+	pfs_machine_find(PFS_FOUND_EXIT, PFS_SIDES(pfs_side_here("calls", place)),
+			 by == NULL ? "abort was called at " PFS_SIDE_1 "%s"
+				    : "abort was called at " PFS_SIDE_1 " by %s",
+			 by != NULL ? by : "");
 	abort();
 }
 
 static void user_exit(int status)
 {
+	const struct pfs_sim_place *place = place_of(HERE);
 	if (!pfs_user_runs())
-		pfs_refuse_now(FIX, "calls exit(%d) at %s:%d", status, place_of(HERE)->file,
-			       place_of(HERE)->line);
-	pfs_machine_fail("exit(%d) was called at %s:%d", status, place_of(HERE)->file,
-			 place_of(HERE)->line);
+		pfs_refuse_now(FIX, "calls exit(%d) at %s:%d", status, place->file, place->line);
+	pfs_machine_find(PFS_FOUND_EXIT, PFS_SIDES(pfs_side_here("calls", place)),
+			 "exit(%d) was called at " PFS_SIDE_1, status);
 	_exit(status);
 }
 
@@ -263,6 +318,7 @@ const struct pfs_name pfs_names[] = {
 	OURS("_ZdaPvmSt11align_val_t", user_delete),
 	USER(memcpy), USER(memmove), USER(memset), USER(memcmp),
 	OURS("__assert_fail", user_assert_fail), USER(abort), USER(exit), OURS("_exit", user_exit),
+	OURS("__cxa_throw", user_throw), OURS("__cxa_end_catch", user_end_catch),
 	OURS("quick_exit", user_exit),
 	CLOCK(sleep), CLOCK(usleep), CLOCK(nanosleep), OURS("thrd_sleep", pfs_clock_nanosleep),
 	CLOCK(clock_nanosleep), OURS("clock_gettime", pfs_clock_gettime), CLOCK(gettimeofday),

@@ -7,7 +7,9 @@
 
 #include "base/command_line.h"
 #include "check/front/compile.h"
+#include "check/front/json.h"
 #include "check/front/user.h"
+#include "check/front/warn.h"
 #include "check/machine/trace.h"
 
 static const char *program_name = "the program";
@@ -32,10 +34,9 @@ void pfs_refuse_now(const char *advice, const char *what, ...)
 		(void)snprintf(who, sizeof(who), "the set-up or final check");
 	if (ftrylockfile(stdout) == 0)
 		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE, "%s: %s %s%s%s: %s", program_name,
-				 who, text, running != NULL ? ", " : "",
-				 running != NULL ? pfs_trace_after(running->pending.place) : "",
-				 advice);
+	pfs_warn("%s: %s %s%s%s: %s", program_name, who, text, running != NULL ? ", " : "",
+		 running != NULL ? pfs_trace_after(running->pending.place) : "", advice);
+	(void)pfs_check_json_end(PFS_EXIT_WRONG_USE);
 	pfs_compile_end();
 	_exit(PFS_EXIT_WRONG_USE);
 }

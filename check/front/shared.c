@@ -17,7 +17,7 @@
 static struct shared {
 	pthread_mutex_t lock;
 	uint32_t may_fail[PFS_USER_THREADS_MAX];
-	char cut[256]; /* FILE:LINE of a loop, or empty */
+	struct pfs_shared_place notes[PFS_NOTE_COUNT];
 	/* Of the line. */
 	const char *scenario;
 	uint64_t executions;
@@ -62,7 +62,7 @@ void pfs_shared_unlock(void)
 void pfs_shared_reset(const char *scenario)
 {
 	memset(shared->may_fail, 0, sizeof(shared->may_fail));
-	shared->cut[0] = '\0';
+	memset(shared->notes, 0, sizeof(shared->notes));
 	shared->scenario = scenario;
 	shared->executions = 0;
 	shared->begun = shared->shown = is_watched ? pfs_now_seconds(CLOCK_MONOTONIC) : 0;
@@ -77,20 +77,29 @@ void pfs_shared_may_fail(uint32_t thread, uint32_t count)
 	pfs_shared_unlock();
 }
 
-void pfs_shared_cut(const struct pfs_sim_place *place)
+void pfs_shared_note(enum pfs_shared_note note, const struct pfs_sim_place *place)
 {
-	if (shared->cut[0] != '\0')
+	struct pfs_shared_place *noted = &shared->notes[note];
+	if (noted->is_noted)
 		return;
 	pfs_shared_lock();
-	(void)snprintf(shared->cut, sizeof(shared->cut), "%s:%d", pfs_trace_base_name(place->file),
-		       place->line);
+	if (!noted->is_noted && place != NULL) {
+		noted->line = place->line;
+		(void)snprintf(noted->file, sizeof(noted->file), "%s", place->file);
+		(void)snprintf(noted->what, sizeof(noted->what), "%s", place->text);
+	}
+	noted->is_noted = true;
 	pfs_shared_unlock();
 }
 
-const char *pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
+const struct pfs_shared_place *pfs_shared_noted(enum pfs_shared_note note)
+{
+	return &shared->notes[note];
+}
+
+void pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
 {
 	memcpy(may_fail, shared->may_fail, sizeof(shared->may_fail));
-	return shared->cut;
 }
 
 void pfs_shared_progress(void)

@@ -29,7 +29,7 @@ static const char *name_of(int signal_number)
 static void on_fault(int signal_number)
 {
 	if (pfs_user_runs())
-		pfs_user_fail(name_of(signal_number));
+		pfs_user_fail(PFS_FOUND_FAILURE, name_of(signal_number));
 	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
 }
 

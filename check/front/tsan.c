@@ -12,7 +12,9 @@
 #include "check/front/futex.h"
 #include "check/front/library.h"
 #include "check/front/loops.h"
+#include "check/front/sizes.h"
 #include "check/front/user.h"
+#include "check/front/volatile.h"
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
 
@@ -21,6 +23,7 @@
 /* ---- plain ---- */
 
 #define PFS_PLAIN_REPORT pfs_user_plain
+#define PFS_VOLATILE_REPORT pfs_volatile_access
 #include "check/machine/plain_entries.h"
 
 void __tsan_init(void)
@@ -42,8 +45,13 @@ void __tsan_vptr_update(void **address, void *value)
 void __tsan_func_entry(void *caller)
 {
 	struct pfs_user_thread *self = pfs_user_current();
-	if (self->call_depth < PFS_USER_CALLS_MAX)
-		self->calls[self->call_depth] = caller;
+	if (self->call_depth < PFS_USER_CALLS_MAX) {
+		self->calls[self->call_depth] = (struct pfs_user_call){
+			caller, HERE, (uintptr_t)__builtin_frame_address(0)
+		};
+		if (self->call_depth != 0)
+			pfs_sizes_enter(self->id, self->calls[self->call_depth - 1].frame);
+	}
 	self->call_depth++;
 }
 
@@ -193,9 +201,11 @@ static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
 					       .order = (uint8_t)order_of(order),
 					       .failure = (uint8_t)order_of(failure) };
 	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
-		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): --memory views keeps no "
-				 "old values of that size; use --memory sc or tso",
-				 pfs_trace_base_name(operation.place->file), operation.place->line);
+		pfs_machine_find(PFS_FOUND_UNCHECKED,
+				 PFS_SIDES(pfs_side_here("accesses", operation.place)),
+				 "an atomic access of 16 bytes at " PFS_SIDE_1
+				 ": --memory views keeps no old values of that size; use --memory "
+				 "sc or tso");
 	(void)pfs_user_execute(&operation);
 }
 

@@ -18,6 +18,7 @@
 #include "check/machine/actor.h"
 #include "check/machine/fences.h"
 #include "check/machine/fiber.h"
+#include "check/machine/finding.h"
 #include "check/machine/memory.h"
 #include "check/machine/models.h"
 #include "check/machine/news.h"
@@ -29,7 +30,6 @@
 #include "check/machine/weaken.h"
 
 #define PFS_STEP_NONE UINT32_MAX
-#define PFS_FAILURE_BYTES 512
 #define PFS_MACHINE_THREADS_MAX 1024u
 
 enum pfs_machine_end {
@@ -37,6 +37,7 @@ enum pfs_machine_end {
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
 	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield forever (news.h) */
 	PFS_END_STEPS,    /* the bound on steps was reached: nothing is known beyond it */
+	PFS_END_PRUNED,   /* it does not count: an assumption of the program does not hold */
 	PFS_END_KNOWN     /* the scheduler knows the rest: see pfs_run_state.is_known */
 };
 
@@ -114,6 +115,12 @@ struct pfs_machine_setup {
 	size_t oracle_bytes;
 };
 
+/* What a thread waits for. */
+struct pfs_awaited {
+	char object[256]; /* its name, or "" */
+	uint32_t holder;  /* the thread that holds it, or PFS_THREAD_NONE */
+};
+
 /* Functions that the machine calls, if they are set; set before a run. */
 struct pfs_hooks {
 	/* Between two steps, when all threads are at a scheduling point. */
@@ -127,7 +134,9 @@ struct pfs_hooks {
 	bool (*fault)(const void *address);
 	/* For traces, which are printed when the containers may be gone. */
 	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
-	void *name_context;
+	/* What a thread that waits forever waits for; false: its wait is no failure. Optional. */
+	bool (*awaits)(void *context, uint32_t thread, struct pfs_awaited *awaited);
+	void *name_context; /* of both */
 };
 
 /* Takes over all operations of threads: virtual time; timed.h sets it. */
@@ -163,7 +172,8 @@ struct pfs_run_state {
 	bool cut;                    /* by the model, in this run: not all choices are offered */
 	bool is_known;               /* set by the scheduler: this execution need not go on */
 	enum pfs_machine_end end;
-	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
+	struct pfs_finding finding;      /* of PFS_END_FAILED and PFS_END_DEADLOCK */
+	char message[PFS_FAILURE_BYTES]; /* its text */
 	uint32_t primed_count;           /* threads that have reached an operation, or have
 					  * finished */
 	uint32_t step_count, step_room;

@@ -21,17 +21,26 @@
 	{                                                                    \
 		PFS_PLAIN_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
 	}
-#define PFS_PLAIN_ENTRIES(size)                                            \
-	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                    \
-	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                    \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)          \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)          \
-	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)               \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)     \
-	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)           \
-	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)           \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_read##size, size, false) \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_write##size, size, true)
+/* Of volatile objects, if the compiler is told to tell them apart. */
+#ifndef PFS_VOLATILE_REPORT
+#define PFS_VOLATILE_REPORT PFS_PLAIN_REPORT
+#endif
+#define PFS_VOLATILE_ENTRY(name, size, writes)                                  \
+	void name(void *address)                                                \
+	{                                                                       \
+		PFS_VOLATILE_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
+	}
+#define PFS_PLAIN_ENTRIES(size)                                               \
+	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                       \
+	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                       \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)             \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)             \
+	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)                  \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)        \
+	PFS_VOLATILE_ENTRY(__tsan_volatile_read##size, size, false)           \
+	PFS_VOLATILE_ENTRY(__tsan_volatile_write##size, size, true)           \
+	PFS_VOLATILE_ENTRY(__tsan_unaligned_volatile_read##size, size, false) \
+	PFS_VOLATILE_ENTRY(__tsan_unaligned_volatile_write##size, size, true)
 PFS_PLAIN_ENTRIES(1)
 PFS_PLAIN_ENTRIES(2)
 PFS_PLAIN_ENTRIES(4)

@@ -57,8 +57,9 @@ static void judge(struct pfs_searching *self)
 {
 	const struct by_dpor *own = self->own;
 	self->result->bounded = own->dpor.bounded;
-	self->result->complete = self->result->incomplete == 0 && !own->dpor.no_memory &&
-				 !own->dpor.cut && !own->dpor.wake.is_lost;
+	self->result->left_out = own->dpor.left_out | (own->dpor.no_memory ? PFS_LEFT_MEMORY : 0) |
+				 (own->dpor.wake.is_lost ? PFS_LEFT_WAKE : 0);
+	self->result->complete = self->result->incomplete == 0 && self->result->left_out == 0;
 }
 
 static bool next(struct pfs_searching *self)

@@ -42,8 +42,8 @@ static void judge(struct pfs_searching *self)
 {
 	const struct pfs_explore *explore = self->own;
 	self->result->bounded = explore->bounded;
-	self->result->complete = self->result->incomplete == 0 && !explore->no_memory &&
-				 !explore->cut;
+	self->result->left_out = explore->left_out | (explore->no_memory ? PFS_LEFT_MEMORY : 0);
+	self->result->complete = self->result->incomplete == 0 && self->result->left_out == 0;
 }
 
 static bool next(struct pfs_searching *self)
