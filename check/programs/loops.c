@@ -156,12 +156,14 @@ static void awaits(void *argument)
 
 PFS_CHECK_SCENARIO(looks_often)
 {
+	sem_init(&semaphore, 0, 0);
 	pfs_check_thread(signals, 0);
 	pfs_check_thread(awaits, 0);
 }
 
 PFS_CHECK_SCENARIO(looks_often_untold)
 {
+	sem_init(&semaphore, 0, 0);
 	pfs_check_thread(signals, &counter);
 	pfs_check_thread(awaits, 0);
 }
