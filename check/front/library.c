@@ -18,7 +18,6 @@
 #include "check/front/names.h"
 #include "check/front/pages.h"
 #include "check/front/places.h"
-#include "check/front/refuse.h"
 #include "check/front/thread_local.h"
 #include "check/machine/snapshot.h"
 
@@ -270,13 +269,12 @@ static void bind_all(void)
 }
 
 /* Each instrumented object calls it, before all of the program's constructors. */
-void pfs_library_starts(void)
+const char *pfs_library_starts(void)
 {
 	if (library.last == NULL || library.map != NULL || library.error != NULL)
-		return;
+		return NULL;
 	bind_all();
-	if (library.error != NULL)
-		pfs_refuse_now(library.error, "cannot run");
+	return library.error;
 }
 
 const char *pfs_library_open(const char *path, const struct pfs_name *const *lists)

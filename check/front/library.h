@@ -21,7 +21,7 @@ const char *pfs_library_open(const char *path, const struct pfs_name *const *lis
 bool pfs_library_has_lines(void);
 
 /* Before the first of its constructors runs: binds it to the replacements. */
-void pfs_library_starts(void);
+const char *pfs_library_starts(void);
 
 /* keep: remember the variables as the constructors left them; NULL, or why not. restore: set them
  * to that. */

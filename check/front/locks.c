@@ -30,7 +30,7 @@ struct behind {
 	 * writer synchronizes with both, by `word`. */
 	uint32_t writes;   /* so far; read by code that holds the lock */
 	uint32_t released; /* the same as a word of the machine */
-	int32_t kind; /* where glibc's static initializers have it */
+	int32_t kind;      /* where glibc's static initializers have it */
 };
 struct pfs_barrier {
 	uint32_t word, generation, total, unused;

@@ -27,9 +27,9 @@ void pfs_shared_may_fail(uint32_t thread, uint32_t count);
 
 /* In an execution: what the report mentions once, with the first place. */
 enum pfs_shared_note {
-	PFS_NOTE_LOOKS,  /* a loop was cut */
-	PFS_NOTE_STEPS,  /* the bound on steps was reached */
-	PFS_NOTE_LIMIT,  /* all threads waited, one of them with a time limit, beyond --spurious */
+	PFS_NOTE_LOOKS, /* a loop was cut */
+	PFS_NOTE_STEPS, /* the bound on steps was reached */
+	PFS_NOTE_LIMIT, /* all threads waited, one of them with a time limit, beyond --spurious */
 	PFS_NOTE_COUNT
 };
 struct pfs_shared_place {

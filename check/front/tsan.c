@@ -12,6 +12,7 @@
 #include "check/front/futex.h"
 #include "check/front/library.h"
 #include "check/front/loops.h"
+#include "check/front/refuse.h"
 #include "check/front/sizes.h"
 #include "check/front/user.h"
 #include "check/front/volatile.h"
@@ -28,7 +29,9 @@
 
 void __tsan_init(void)
 {
-	pfs_library_starts();
+	const char *error = pfs_library_starts();
+	if (error != NULL)
+		pfs_refuse_now(error, "cannot run");
 }
 
 PFS_PLAIN_ENTRY(__tsan_vptr_read, sizeof(void *), false)
