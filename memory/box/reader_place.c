@@ -207,7 +207,9 @@ static struct pfs_reader *open_listed(const char *target, bool is_last, struct p
 	if (box != NULL)
 		reader = pfs_reader_open_file(box->path, message);
 	else if (is_last)
-		(void)pfs_refuse(message, "there is no box in '%.150s': 'pfs-mem run' creates one",
+		(void)pfs_refuse(message,
+				 "there is no box in '%.150s': 'pfs-mem run' creates one, and with "
+				 "--keep it stays",
 				 folder);
 	else
 		(void)refuse_process(target, folder, message);

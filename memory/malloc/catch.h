@@ -6,7 +6,8 @@
 #ifndef PFS_MALLOC_CATCH_H
 #define PFS_MALLOC_CATCH_H
 
-/* With the first guarded block. */
+/* With the first malloc, and not with the first guarded block: a sandbox that the program enters in
+ * between may know none of these calls. */
 void pfs_catch_begin(void);
 
 /* In a forked child. */

@@ -166,16 +166,27 @@ static bool begin(void)
 	return false;
 }
 
+static void name_traces(const struct pfs_guard_found *found)
+{
+	pfs_trace_name(&corruption.here);
+	if (found->block != 0) {
+		pfs_trace_name(found->allocated);
+		pfs_trace_name(found->freed);
+	}
+}
+
 /* What is known without the stack comes first: it may be damaged, and a second fault ends the
  * program. */
 static void report(uintptr_t code)
 {
 	pfs_trace_begin(&corruption.here, code);
+	name_traces(&corruption.found);
 	if (corruption.found.block != 0)
 		put_report(&corruption);
 	if (pfs_corruption_noted != NULL)
 		pfs_corruption_noted(&corruption);
 	pfs_trace_take(&corruption.here, code);
+	pfs_trace_name(&corruption.here);
 	if (corruption.found.block != 0)
 		put_here(&corruption);
 	if (pfs_corruption_noted != NULL)

@@ -40,13 +40,19 @@ char *pfs_guard_begin(const struct pfs_guard_slot *slot)
 
 /* ---- slots ---- */
 
-static uint32_t slot_count(void)
+static uint64_t slots_most; /* once only */
+
+void pfs_guard_start(void)
 {
 	struct rlimit limit;
-	uint64_t most = SLOTS_MOST;
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / LIMIT_PART / PITCH < most)
-		most = limit.rlim_cur / LIMIT_PART / PITCH;
-	return pfs_conf.guard_slots < most ? pfs_conf.guard_slots : (uint32_t)most;
+	slots_most = SLOTS_MOST;
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / LIMIT_PART / PITCH < slots_most)
+		slots_most = limit.rlim_cur / LIMIT_PART / PITCH;
+}
+
+static uint32_t slot_count(void)
+{
+	return pfs_conf.guard_slots < slots_most ? pfs_conf.guard_slots : (uint32_t)slots_most;
 }
 
 /* Under lock. */
@@ -135,17 +141,15 @@ bool pfs_guard_find(uintptr_t address, struct pfs_guard_found *found)
 	size_t number = address - base < PFS_OS_PAGE ? 0 : (address - base - PFS_OS_PAGE) / PITCH;
 	bool is_between = address >=
 			  (uintptr_t)pfs_guard_begin(&pool.slots[number]) + PFS_GUARD_BYTES_MOST;
-	const struct pfs_guard_slot *slot = number < used ? &pool.slots[number] : NULL;
-	const struct pfs_guard_slot *next = is_between && number + 1 < used
-						    ? &pool.slots[number + 1]
-						    : NULL;
+	struct pfs_guard_slot *slot = number < used ? &pool.slots[number] : NULL;
+	struct pfs_guard_slot *next = is_between && number + 1 < used ? &pool.slots[number + 1]
+								      : NULL;
 	if (slot == NULL || (next != NULL && distance(next, address) < distance(slot, address)))
 		slot = next;
 	if (slot == NULL || slot->extent.base == 0)
 		return false;
 	/* [GU4] acquire, pairs with [GU5]. */
-	bool is_freed = pfs_load_acquire(&((struct pfs_guard_slot *)(uintptr_t)slot)->is_freed) !=
-			0;
+	bool is_freed = pfs_load_acquire(&slot->is_freed) != 0;
 	*found = (struct pfs_guard_found){ slot->extent.base, slot->extent.request_bytes, is_freed,
 					   &slot->allocated, &slot->freed };
 	return true;

@@ -55,6 +55,9 @@ static inline struct pfs_guard_slot *pfs_guard_slot_of(struct pfs_extent *extent
 	return (struct pfs_guard_slot *)(void *)extent;
 }
 
+/* Before the first block: reads how much address space the pool may have. */
+void pfs_guard_start(void);
+
 /*
  * pfs_guard_take - a slot that no block uses: of those that were used, the one that was freed
  * first.
@@ -79,7 +82,7 @@ struct pfs_guard_found {
 	uintptr_t block;
 	size_t size_bytes;
 	bool is_freed;
-	const struct pfs_trace *allocated, *freed;
+	struct pfs_trace *allocated, *freed;
 };
 /* False: the address is outside the pool, or no block was ever near it. */
 bool pfs_guard_find(uintptr_t address, struct pfs_guard_found *found);

@@ -7,7 +7,6 @@
 
 #include "arena.h"
 #include "cache.h"
-#include "catch.h"
 #include "corruption.h"
 #include "die.h"
 #include "start.h"
@@ -64,10 +63,8 @@ void *pfs_guard_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	struct pfs_guard_slot *slot = pfs_guard_take(&is_first, &is_at_begin);
 	if (slot == NULL)
 		return NULL;
-	if (is_first) {
+	if (is_first)
 		pfs_start_handlers();
-		pfs_catch_begin();
-	}
 	/* relaxed: the slot is this thread's [GU2], and [GU5] carries it. */
 	pfs_store_relaxed(&slot->extent.kind, PFS_EXTENT_HELD);
 	pfs_store_relaxed(&slot->extent.arena, arena); /* relaxed: as above */

@@ -5,10 +5,14 @@
 #include "trace.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <unwind.h>
+
+/* glibc's, since 2.32; other C libraries have none. */
+extern char __libc_single_threaded __attribute__((weak));
 
 struct unwinding {
 	struct pfs_trace *trace;
@@ -40,11 +44,30 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *argu
 	return _URC_NO_REASON;
 }
 
-void pfs_trace_begin(struct pfs_trace *trace, uintptr_t frame)
+static void ask(struct pfs_trace *trace)
 {
 	trace->thread_id = (uint32_t)gettid();
-	trace->thread[0] = '\0';
 	(void)prctl(PR_GET_NAME, trace->thread);
+}
+
+/* Others may have been started since. A main thread is named after its program. */
+void pfs_trace_name(struct pfs_trace *trace)
+{
+	if (trace->thread_id != PFS_TRACE_ALONE)
+		return;
+	ask(trace);
+	if (trace->thread_id != (uint32_t)getpid()) {
+		trace->thread_id = (uint32_t)getpid();
+		strncpy(trace->thread, program_invocation_short_name, sizeof(trace->thread) - 1);
+	}
+}
+
+void pfs_trace_begin(struct pfs_trace *trace, uintptr_t frame)
+{
+	trace->thread_id = PFS_TRACE_ALONE;
+	trace->thread[0] = '\0';
+	if (&__libc_single_threaded == NULL || !__libc_single_threaded)
+		ask(trace);
 	trace->frames[0] = frame;
 	trace->depth = frame != 0;
 	trace->is_cut = true;

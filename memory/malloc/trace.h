@@ -10,8 +10,12 @@
 
 #define PFS_TRACE_FRAMES 24u
 
+/* The only thread of the process: it does not ask for its number and name, because it may be in a
+ * sandbox that would end it for that. */
+#define PFS_TRACE_ALONE UINT32_MAX
+
 struct pfs_trace {
-	uint32_t thread_id; /* the system's; 0: there is no trace */
+	uint32_t thread_id; /* the system's, or PFS_TRACE_ALONE; 0: there is no trace */
 	uint16_t depth;
 	bool is_cut; /* the stack goes on */
 	char thread[16];
@@ -28,5 +32,9 @@ void pfs_trace_take(struct pfs_trace *trace, uintptr_t from);
 
 /* Only who, with one frame; for a stack that may be damaged. */
 void pfs_trace_begin(struct pfs_trace *trace, uintptr_t frame);
+
+/* Before a report: replaces PFS_TRACE_ALONE. A child that was forked from the only thread reports
+ * what that did as its own. */
+void pfs_trace_name(struct pfs_trace *trace);
 
 #endif

@@ -54,22 +54,46 @@ CORNER(one_thread)
 	CORNER_CHECK(corner_task_count() == 1, "%u threads", corner_task_count());
 }
 
-/* A sandbox may end a process for a call that its filter does not know. One's own rings are emptied
- * without a barrier. */
-CORNER(no_membarrier)
+/* A sandbox may end a process for a call that its filter does not know. These are not known here:
+ * mallocs of a program of one thread must not make them. */
+static void enter_sandbox(void)
 {
+#define ENDS_FOR(call)                                         \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		ENDS_FOR(membarrier),
+		ENDS_FOR(prlimit64),
+		ENDS_FOR(rt_sigaction),
+		ENDS_FOR(gettid),
+		ENDS_FOR(prctl),
+		ENDS_FOR(clone),
+		ENDS_FOR(clone3),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
 		corner_skip("no seccomp: %s", strerror(errno));
+}
+
+/* One's own rings are emptied without a barrier. */
+CORNER(no_membarrier)
+{
+	enter_sandbox();
 	work();
 	(void)malloc_trim(0);
+}
+
+CORNER(guarded_in_sandbox)
+{
+	static const char option[] = "guard_rate:100";
+	const char *options = getenv("PFS_MALLOC_CONF");
+	if (options == NULL || strcmp(options, option) != 0)
+		corner_again("PFS_MALLOC_CONF", option);
+	enter_sandbox();
+	work();
 }
 
 static void must_unshare(int flags, const char *what)

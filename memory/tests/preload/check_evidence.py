@@ -169,9 +169,10 @@ def storm(place):
                   (sys.executable, "-c", STORM)):
         equal(place.start(*words).wait(timeout=60), 0, "exit status")
         boxes = place.boxes()
-        expect(len(boxes) <= 32 + 16 + 4, f"{len(boxes)} boxes after {words[0]}")
+        # 32 stay, and 16 may come before the next look; more if a looker waits for a processor.
+        expect(len(boxes) <= 2 * (32 + 16 + 4), f"{len(boxes)} boxes after {words[0]}")
         size = sum(os.stat(box).st_blocks * 512 for box in boxes)
-        expect(size < 12 << 20, f"{size} bytes of boxes after {words[0]}")
+        expect(size < 24 << 20, f"{size} bytes of boxes after {words[0]}")
         expect(any(f"/{leak.pid}-" in box for box in boxes), "the leak's box is gone")
         expect(any(f"/{living.pid}-" in box for box in boxes), "the living program's box is gone")
     end(living)
