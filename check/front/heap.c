@@ -90,6 +90,11 @@ bool pfs_check_heap_has(const void *address)
 	return heap.region != NULL && (uintptr_t)address - (uintptr_t)heap.region < REGION_BYTES;
 }
 
+const char *pfs_check_heap_first(void)
+{
+	return heap.region;
+}
+
 void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place)
 {
 	size_t at = (heap.used + GAP_BYTES + align - 1) / align * align;
@@ -319,7 +324,10 @@ bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes)
 								: NULL;
 	if (block == NULL)
 		return false;
-	(void)snprintf(name, name_bytes, "block %u+%zu", (unsigned)(block - heap.blocks),
+	uint32_t at = (uint32_t)(block - heap.blocks);
+	bool is_kept = at < heap.kept_count;
+	(void)snprintf(name, name_bytes, "%sblock %u+%zu", is_kept ? "the constructors' " : "",
+		       is_kept ? at : at - heap.kept_count,
 		       (size_t)((uintptr_t)address - block->first));
 	return true;
 }
