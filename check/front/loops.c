@@ -46,11 +46,13 @@ static bool has_trials; /* some thread may see that a mutex is held */
 void pfs_loops_begin(void)
 {
 	pfs_scratch_clear(&arena);
+	pfs_relied_execution();
 }
 
 void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put_scratch(snapshot, &arena);
+	pfs_relied_put(snapshot);
 }
 
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
@@ -262,24 +264,10 @@ static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user
 	return visit->inputs != self->inputs && visit->releases != self->releases;
 }
 
-/* All places that the iteration accessed; for other threads. */
-static bool are_atomic(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
+/* If races are not looked for, others may change plain memory that it reads, without news. */
+static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
-	struct pfs_news_own own;
-	for (uint32_t at = visit->step; pfs_news_own(pfs_user.machine, self->id, &at, &own);) {
-		if (!pfs_relied_on(PFS_RELIED_PLAIN, self->id, own.address, own.size_bytes))
-			return false;
-	}
-	return true;
-}
-
-/* Could an access of the iteration be in a data race that no other iteration has? Not if all of
- * them are atomic, and to the place that the thread would access next. */
-static bool may_race(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
-{
-	return visit->inputs != self->inputs || visit->sections != self->sections ||
-	       (self->moved > visit->looks + 1 && pfs_user.machine->setup.watch &&
-		!are_atomic(self, visit));
+	return visit->inputs != self->inputs && !pfs_user.machine->setup.watch;
 }
 
 /* An address that was written, with what was there before and is there now. */
@@ -323,15 +311,17 @@ static bool changes_since(const struct pfs_user_thread *self, const struct pfs_u
 		if (!join(changes, count, &more, true))
 			return false;
 	}
-	uint32_t plain = *count;
+	uint32_t plain = *count, atomic = 0;
 	while (pfs_news_own(pfs_user.machine, self->id, &at, &own)) {
 		struct change more = { own.address, own.seen, own.written, own.size_bytes };
 		if (!own.wrote || own.kind == PFS_SIM_LOCK || own.kind == PFS_SIM_TRY_LOCK ||
 		    own.kind == PFS_SIM_UNLOCK)
 			continue;
-		if (*count == WRITES_MAX || !join(changes + plain, count, &more, false))
+		if (plain + atomic == WRITES_MAX ||
+		    !join(changes + plain, &atomic, &more, false))
 			return false;
 	}
+	*count = plain + atomic;
 	return true;
 }
 
@@ -347,7 +337,7 @@ static bool has_undone(const struct pfs_user_thread *self, const struct pfs_user
 			return false;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		if (!pfs_relied_on(PFS_RELIED_ALL, self->id, changes[i].address, changes[i].bytes))
+		if (!pfs_relied_on(self->id, changes[i].address, changes[i].bytes))
 			return false;
 	}
 	return true;
@@ -488,7 +478,7 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 	uint32_t count = last != NULL && last->write_count == self->write_count ? last->count + 1
 										: 1;
 	if (same != NULL) {
-		wait(same, may_race(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
+		wait(same, may_go_on(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
 		forget(self);
 		count = 1;
 	} else if (count > pfs_user.looks_max) {

@@ -21,7 +21,6 @@
 #include "check/front/names.h"
 #include "check/front/places.h"
 #include "check/front/refuse.h"
-#include "check/front/relied.h"
 #include "check/front/thread_local.h"
 #include "check/front/threads.h"
 #include "check/front/user.h"
@@ -73,7 +72,6 @@ static void give(void *block, const void *code)
 	if (size != 0 && pfs_user.machine->run.running != NULL) {
 		const void *own;
 		(void)pfs_user_place(code, &own);
-		pfs_relied_look(PFS_RELIED_PLAIN, pfs_user_current()->id, block, size);
 		for (size_t done = 0; done < size; done += 1u << 20) {
 			size_t part = size - done < 1u << 20 ? size - done : 1u << 20;
 			struct pfs_plain access = { (char *)block + done, own, (uint32_t)part,

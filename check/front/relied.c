@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "check/front/relied.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "check/front/heap.h"
 #include "check/front/library.h"
 #include "check/front/shared.h"
 #include "check/machine/machine.h"
+#include "check/machine/snapshot.h"
 
 #define ENTRIES_MAX 64u
 #define WANTED "one more place that a loop relies on"
@@ -18,13 +20,14 @@ static struct relied {
 	struct entry {
 		uint64_t offset;
 		uint32_t region, bytes;
-		uint32_t threads[PFS_RELIED_ALL + 1]; /* bits: who relies */
-		bool wrong[PFS_RELIED_ALL + 1];
+		uint32_t threads; /* bits: who relies */
+		bool wrong;
 	} entries[ENTRIES_MAX];
 	uint32_t count;
 	bool is_changed;
 } * relied, given; /* given: of a saved schedule */
 
+static uint32_t touched[ENTRIES_MAX]; /* of the relying threads, in this execution; bits */
 static bool is_frozen;
 static const uint32_t none;
 const uint32_t *pfs_relied_count = &none;
@@ -44,6 +47,16 @@ void pfs_relied_reset(void)
 {
 	*relied = given;
 	is_frozen = false;
+}
+
+void pfs_relied_execution(void)
+{
+	memset(touched, 0, sizeof(touched));
+}
+
+void pfs_relied_put(struct pfs_machine_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, touched, sizeof(touched));
 }
 
 void pfs_relied_freeze(void)
@@ -94,20 +107,19 @@ static struct entry *add(const void *address, uint32_t size_bytes)
 	return entry;
 }
 
-bool pfs_relied_on(enum pfs_relied_use use, uint32_t thread, const void *address,
-		   uint32_t size_bytes)
+bool pfs_relied_on(uint32_t thread, const void *address, uint32_t size_bytes)
 {
 	struct entry *entry = find(address, size_bytes);
-	bool is_known = entry != NULL && (entry->wrong[use] ||
-					  (entry->threads[use] & UINT32_C(1) << thread) != 0);
+	bool is_known = entry != NULL &&
+			(entry->wrong || (entry->threads & UINT32_C(1) << thread) != 0);
 	if (is_known || is_frozen)
-		return is_known && !entry->wrong[use];
+		return is_known && !entry->wrong;
 	pfs_shared_lock();
 	entry = find(address, size_bytes);
 	if (entry == NULL)
 		entry = add(address, size_bytes);
 	if (entry != NULL) {
-		entry->threads[use] |= UINT32_C(1) << thread;
+		entry->threads |= UINT32_C(1) << thread;
 		relied->is_changed = true;
 	}
 	pfs_shared_unlock();
@@ -116,8 +128,7 @@ bool pfs_relied_on(enum pfs_relied_use use, uint32_t thread, const void *address
 	return false;
 }
 
-void pfs_relied_compare(enum pfs_relied_use use, uint32_t thread, const void *address,
-			size_t size_bytes)
+void pfs_relied_compare(uint32_t thread, const void *address, size_t size_bytes)
 {
 	const char *first = address;
 	bool is_wrong = false;
@@ -127,14 +138,9 @@ void pfs_relied_compare(enum pfs_relied_use use, uint32_t thread, const void *ad
 		struct entry *entry = &relied->entries[i];
 		if (first_of(entry) >= first + size_bytes || first >= first_of(entry) + entry->bytes)
 			continue;
-		/* A plain access is one of both kinds. */
-		for (uint32_t kind = use == PFS_RELIED_PLAIN ? PFS_RELIED_PLAIN : PFS_RELIED_ALL;
-		     kind <= PFS_RELIED_ALL; kind++) {
-			if (entry->wrong[kind] ||
-			    (entry->threads[kind] & ~(UINT32_C(1) << thread)) == 0)
-				continue;
-			entry->wrong[kind] = relied->is_changed = is_wrong = true;
-		}
+		touched[i] |= entry->threads & UINT32_C(1) << thread;
+		if (!entry->wrong && (touched[i] & ~(UINT32_C(1) << thread)) != 0)
+			entry->wrong = relied->is_changed = is_wrong = true;
 	}
 	if (is_wrong)
 		pfs_machine_fail(WANTED);
@@ -146,10 +152,9 @@ void pfs_relied_write(FILE *file)
 {
 	for (uint32_t i = 0; i < relied->count; i++) {
 		const struct entry *entry = &relied->entries[i];
-		(void)fprintf(file, " --relied %u.%llu.%u.%u.%u.%d.%d", entry->region,
-			      (unsigned long long)entry->offset, entry->bytes,
-			      entry->threads[PFS_RELIED_PLAIN], entry->threads[PFS_RELIED_ALL],
-			      entry->wrong[PFS_RELIED_PLAIN], entry->wrong[PFS_RELIED_ALL]);
+		(void)fprintf(file, " --relied %u.%llu.%u.%u.%d", entry->region,
+			      (unsigned long long)entry->offset, entry->bytes, entry->threads,
+			      entry->wrong);
 	}
 }
 
@@ -157,16 +162,14 @@ bool pfs_relied_read(const char *text)
 {
 	struct entry *entry = &given.entries[given.count];
 	unsigned long long offset;
-	int wrong[PFS_RELIED_ALL + 1], length = 0;
+	int wrong, length = 0;
 	if (given.count == ENTRIES_MAX ||
-	    sscanf(text, "%u.%llu.%u.%u.%u.%d.%d%n", &entry->region, &offset, &entry->bytes,
-		   &entry->threads[PFS_RELIED_PLAIN], &entry->threads[PFS_RELIED_ALL], &wrong[0],
-		   &wrong[1], &length) != 7 ||
+	    sscanf(text, "%u.%llu.%u.%u.%d%n", &entry->region, &offset, &entry->bytes,
+		   &entry->threads, &wrong, &length) != 5 ||
 	    text[length] != '\0' || entry->region >= REGIONS)
 		return false;
 	entry->offset = offset;
-	entry->wrong[PFS_RELIED_PLAIN] = wrong[PFS_RELIED_PLAIN] != 0;
-	entry->wrong[PFS_RELIED_ALL] = wrong[PFS_RELIED_ALL] != 0;
+	entry->wrong = wrong != 0;
 	given.count++;
 	return true;
 }

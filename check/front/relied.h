@@ -1,12 +1,13 @@
 /*
- * relied.h - what loops.h relies on: that no other thread uses a place, in no execution of a search.
+ * relied.h - what loops.h relies on: that no other thread looks at what a thread writes.
  *
- * An iteration whose writes only its own thread can see, and which it undoes, has no effect. That no
- * other thread looks is known when all executions are. So it is assumed: each assumption is an entry
- * here, which all processes of a search share, and each access is compared with them. A new
- * assumption, or one that turns out wrong, ends the search, which starts again with it; a wrong one
- * is not made again. An execution in which another thread has looked is also one of the search that
- * assumed the opposite, up to that access: so none is missed.
+ * An iteration whose writes only its own thread can see, and which it undoes, has no effect. Whether
+ * another thread looks is known only when all executions are. So it is assumed that none does, in
+ * any execution, once the thread itself has used the place. Each assumption is an entry here, which
+ * all processes of a search share, and each access is compared with them. A new assumption, or one
+ * that turns out wrong, ends the search, which starts again with it; a wrong one is not made again.
+ * An execution in which another thread has looked is, up to that access, also one of the search
+ * that assumed the opposite: so none is missed.
  */
 #ifndef PFS_CHECK_RELIED_H
 #define PFS_CHECK_RELIED_H
@@ -16,11 +17,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum pfs_relied_use {
-	PFS_RELIED_PLAIN, /* no other thread accesses the place plainly, or frees it */
-	PFS_RELIED_ALL    /* nor atomically */
-};
-
 /* Before processes are forked. false: no memory. */
 bool pfs_relied_begin(void);
 
@@ -28,8 +24,12 @@ bool pfs_relied_begin(void);
 void pfs_relied_reset(void);
 
 /* May this thread rely on that? The first time, the execution ends here. */
-bool pfs_relied_on(enum pfs_relied_use use, uint32_t thread, const void *address,
-		   uint32_t size_bytes);
+bool pfs_relied_on(uint32_t thread, const void *address, uint32_t size_bytes);
+
+/* Before an execution; all that one changes here. */
+struct pfs_machine_snapshot;
+void pfs_relied_execution(void);
+void pfs_relied_put(struct pfs_machine_snapshot *snapshot);
 
 /* Must the search start again? Asked once. */
 bool pfs_relied_changed(void);
@@ -43,13 +43,11 @@ bool pfs_relied_read(const char *text);
 
 /* The thread accesses a place: the execution ends here if others relied on that it does not. */
 extern const uint32_t *pfs_relied_count;
-void pfs_relied_compare(enum pfs_relied_use use, uint32_t thread, const void *address,
-			size_t size_bytes);
-static inline void pfs_relied_look(enum pfs_relied_use use, uint32_t thread, const void *address,
-				   size_t size_bytes)
+void pfs_relied_compare(uint32_t thread, const void *address, size_t size_bytes);
+static inline void pfs_relied_look(uint32_t thread, const void *address, size_t size_bytes)
 {
 	if (__builtin_expect(*pfs_relied_count != 0, 0))
-		pfs_relied_compare(use, thread, address, size_bytes);
+		pfs_relied_compare(thread, address, size_bytes);
 }
 
 #endif

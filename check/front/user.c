@@ -239,8 +239,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
 		look_at_stack(operation->address, operation->kind != PFS_SIM_LOAD,
 			      operation->place);
-		pfs_relied_look(PFS_RELIED_ALL, self->id, operation->address,
-				operation->size_bytes);
+		pfs_relied_look(self->id, operation->address, operation->size_bytes);
 		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
@@ -318,7 +317,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 		return;
 	look_at_stack(address, writes, place);
 	struct pfs_user_thread *self = pfs_user_current();
-	pfs_relied_look(PFS_RELIED_PLAIN, self->id, address, size_bytes);
+	pfs_relied_look(self->id, address, size_bytes);
 	pfs_loops_plain(self, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_find(
