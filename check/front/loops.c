@@ -1,5 +1,6 @@
 #include "check/front/loops.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "check/front/places.h"
@@ -23,6 +24,7 @@ struct pfs_user_visit {
 	uint32_t sections;         /* locks that the thread has taken so far */
 	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
+	int error;                 /* errno, which is the thread's own */
 	uint32_t bytes;
 	char stack[];
 };
@@ -219,7 +221,7 @@ static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
-	       !has_inputs(self, visit) &&
+	       !has_inputs(self, visit) && visit->error == errno &&
 	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
 	       is_same_stack(self, visit);
 }
@@ -257,6 +259,7 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	visit->held = self->held;
 	visit->inputs = self->inputs;
 	visit->releases = self->releases;
+	visit->error = errno;
 	visit->bytes = bytes;
 	memcpy(visit->stack, now, bytes);
 	self->visits = visit;

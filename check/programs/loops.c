@@ -2,6 +2,7 @@
  * loops.c - yields that are in no loop, loops that give up, and loops that only wait: what stands
  * behind them must be found, and right ones must pass. SPIN: iterations of those that give up.
  */
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -194,6 +195,26 @@ PFS_CHECK_SCENARIO(gives_up_with_yields)
 {
 	pfs_check_thread(stores_other, 0);
 	pfs_check_thread(gives_up, &counter);
+}
+
+/* It counts in errno. */
+static __attribute__((noinline)) int next_error(void)
+{
+	return ++errno;
+}
+
+static void counts_in_errno(void *argument)
+{
+	errno = 0;
+	while (atomic_load(&word) == 0 && next_error() < 3)
+		;
+	pfs_check_assert(errno != 3);
+}
+
+PFS_CHECK_SCENARIO(counts_in_errno_fails)
+{
+	pfs_check_thread(counts_in_errno, 0);
+	pfs_check_thread(answers, 0);
 }
 
 /* It counts without end how often it has waited. */

@@ -120,6 +120,11 @@ static __attribute__((noinline)) unsigned calls_of(unsigned own, int first)
 	return calls[own];
 }
 
+static __attribute__((noinline)) int next_error(void)
+{
+	return ++errno;
+}
+
 static __attribute__((noinline)) int counts_down(unsigned *left)
 {
 	return (*left)-- != 0;
@@ -217,7 +222,7 @@ static unsigned try_in(const struct op *op, unsigned own)
 		break;
 	case TRY_ERROR:
 		errno = 0;
-		while ((seen = look(op)) != op->value && ++errno < (int)op->most)
+		while ((seen = look(op)) != op->value && next_error() < (int)op->most)
 			sched_yield();
 		tries = (unsigned)errno;
 		break;
