@@ -216,6 +216,16 @@ PFS_CHECK_SCENARIO(constructed)
 	pfs_check_at_rest(free_early, NULL);
 }
 
+/* The scenario's own, too: its thread-local variables and its errno are as at the start. */
+PFS_CHECK_SCENARIO(set_up)
+{
+	pfs_check_assert(plain == 3 && errno == 0);
+	plain = 5;
+	errno = ERANGE;
+	pfs_check_thread(lock_and_count, NULL);
+	pfs_check_thread(lock_and_count, NULL);
+}
+
 /* ---- what calls order ---- */
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
