@@ -340,6 +340,18 @@ PFS_CHECK_SCENARIO(copy_race)
 	pfs_check_thread(copy, NULL);
 }
 
+static void fill_others(void *argument)
+{
+	(void)argument;
+	memset(&others, 1, sizeof(others));
+}
+
+PFS_CHECK_SCENARIO(copy_source_race)
+{
+	pfs_check_thread(copy, NULL);
+	pfs_check_thread(fill_others, NULL);
+}
+
 static atomic_int some = 9;
 
 PFS_CHECK_SCENARIO(copy_some_race)

@@ -64,7 +64,7 @@ CMAKE_SETS = {"check": ("pfs-check",),
 LINK_WORDS = ("-l", "-Wl,--wrap=", "-Wl,--dynamic-list=")
 TEST_SECONDS = 100
 # For the compiler of a checked program.
-CHECKED_FLAGS = ["--", "-w", "-Iinclude", "-include", "pfslab/check_copies.h"]
+CHECKED_FLAGS = ["-w", "-Iinclude", "-include", "pfslab/check_copies.h"]
 RACE_SECONDS = 20
 CONTROL_EXECUTIONS = 2000
 
@@ -216,7 +216,7 @@ def words_of(build, test, executions=None, seconds=None):
     """Program and arguments of a test: one process, and other bounds where they are given."""
     words = test.split()[1:]
     if build.name == "check":
-        words += CHECKED_FLAGS
+        words += ([] if "--" in words else ["--"]) + CHECKED_FLAGS
     elif build.name == "tsan":
         words += [str(seconds)] if seconds else []
     elif words[1:2] == ["explore"]:
