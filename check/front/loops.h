@@ -3,8 +3,9 @@
  *
  * A thread visits a place when it calls an atomic operation that may only read, a function that
  * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers,
- * stack and errno are compared), and has changed nothing since, the iteration between had no effect:
- * without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of news.h.
+ * stack and errno are compared), and has changed nothing since, the iteration between had no
+ * effect: without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of
+ * news.h.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
  * and free; a spurious failure; a value of a key. A section of a mutex without effects has none, if

@@ -2,10 +2,8 @@
  * refused.c - what pfs-check cannot execute as the program means it, and what it leaves out: exit
  * status 2, or a reason. Scenarios bounded_ are searched in part.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 #include <pfslab/check.h>
 
@@ -24,17 +22,6 @@ static void two_sizes_body(void *argument)
 PFS_CHECK_SCENARIO(two_sizes)
 {
 	pfs_check_thread(two_sizes_body, 0);
-}
-
-static void sets_environment_body(void *argument)
-{
-	(void)argument;
-	setenv("name", "value", 1);
-}
-
-PFS_CHECK_SCENARIO(sets_environment)
-{
-	pfs_check_thread(sets_environment_body, 0);
 }
 
 static void nothing(void *argument)

@@ -1,6 +1,7 @@
 /*
  * state.c - what a program keeps is its own: names, thread-local variables, errno, memory that libc
  * allocates; and what calls of libc order, or write. Scenarios that end in _race have one.
+ * REFUSED: with a scenario that cannot be checked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -225,6 +226,19 @@ PFS_CHECK_SCENARIO(set_up)
 	pfs_check_thread(lock_and_count, NULL);
 	pfs_check_thread(lock_and_count, NULL);
 }
+
+#ifdef REFUSED
+static void set_environment(void *argument)
+{
+	(void)argument;
+	setenv("name", "value", 1);
+}
+
+PFS_CHECK_SCENARIO(sets_environment)
+{
+	pfs_check_thread(set_environment, NULL);
+}
+#endif
 
 /* ---- what calls order ---- */
 

@@ -5,9 +5,10 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
-patch of one file for git apply. A test passes if it ends with status 0, or, where there is a line
-`says:`, if its output and `exit STATUS` match that. The default is kit.patches; pfs-check, allocator,
-accounts, profile, the memory trace and the server's adapter have their own. Copies the sources, builds small sets of
+patch of one file for git apply. The default is kit.patches; pfs-check, allocator, accounts,
+profile, the memory trace and the server's adapter have their own. A test passes if it ends with
+status 0, or, where there is a line `says:`, if its output and `exit STATUS` match that regular
+expression. Copies the sources, builds small sets of
 programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that CMake
 names), and runs each named test once for each mutant, which must fail and match the regular
 expression `expect`, and once unchanged, which must pass. A mutant whose patch does not apply, or
