@@ -1,5 +1,6 @@
 #include "check/front/loops.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "check/front/places.h"
@@ -25,7 +26,7 @@ struct pfs_user_visit {
 	uint32_t sections;         /* locks that the thread has taken so far */
 	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
-	uint32_t looks;
+	int error;                 /* errno, which is the thread's own */
 	const struct pfs_user_write *writes;
 	uint32_t write_count;
 	uint32_t bytes;
@@ -197,10 +198,6 @@ void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation
 			share(owner, operation->address, operation->size_bytes);
 	}
 	if (only_looked(self, operation, seen)) {
-		self->looks++;
-		if (self->look.address != operation->address ||
-		    self->look.size_bytes != operation->size_bytes)
-			self->moved = self->looks;
 		self->look = (struct pfs_user_look){ operation->address, operation->place, seen,
 						     operation->size_bytes };
 		self->has_look = true;
@@ -325,12 +322,13 @@ static bool changes_since(const struct pfs_user_thread *self, const struct pfs_u
 	return true;
 }
 
-/* The thread has written since, but undid it, and no other thread looks there. */
+/* The thread has written since, but undid it, and no other thread looks there. Not with old values:
+ * what it wrote in between can still be read. */
 static bool has_undone(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
 	struct change changes[WRITES_MAX];
 	uint32_t count = 0;
-	if (!changes_since(self, visit, changes, &count))
+	if (pfs_user.machine->model->keeps_old || !changes_since(self, visit, changes, &count))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (changes[i].old != changes[i].now)
@@ -346,7 +344,7 @@ static bool has_undone(const struct pfs_user_thread *self, const struct pfs_user
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
-	       !has_inputs(self, visit) &&
+	       !has_inputs(self, visit) && visit->error == errno &&
 	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
 	       is_same_stack(self, visit) &&
 	       (visit->write_count == self->write_count || has_undone(self, visit));
@@ -385,7 +383,7 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	visit->held = self->held;
 	visit->inputs = self->inputs;
 	visit->releases = self->releases;
-	visit->looks = self->looks;
+	visit->error = errno;
 	visit->writes = self->writes;
 	visit->write_count = self->write_count;
 	visit->bytes = bytes;

@@ -72,7 +72,6 @@ struct pfs_user_thread {
 	/* Of loops.h, since it began. */
 	const char *stack_end;
 	uint32_t sections, held, inputs, releases;
-	uint32_t looks, moved; /* moved: the last look that was elsewhere than the one before it */
 	uint32_t shared_count;
 	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
 	uint32_t call_depth;

@@ -80,6 +80,7 @@ LOOPS = {
     "adaptive_untold": NO_END.format(1, "a futex"),
     "looks_often_untold": NO_END.format(1, "sem_wait"),
     "wrong_waiter": NO_END.format(1, "pthread_cond_wait"),
+    "woken_in_vain": NO_END.format(r"\d", "pthread_cond_wait"),
     "waits_for_nothing": r"found: livelock: thread 0 calls its loop \(loops\.c:\d+\) forever",
 }
 M = r" \(misuse\.c:\d+\)"
@@ -114,6 +115,7 @@ CHOSEN = {
     "three_of_four": FINE + r"\n  \d+ of these executions do not count: ",
     "none_left": r"(\d+) executions .* no execution ended that counts, so nothing is known\n  \1 o",
     "too_many_values": REFUSED + r"pfs_check_choose\(17\) at too_many \(chosen\.c:\d+\): choose",
+    "too_many_late": REFUSED + r"pfs_check_choose\(17\) at chooses_late \(chosen\.c:\d+\): ch",
     "second_value_fails": r"found: assertion atomic_load\(&shared\) != 2",
     "beside_fails": r"found: assertion atomic_load\(&shared\) != 2",
 }
@@ -257,8 +259,12 @@ class Test(Given):
         for memory in ("sc", "tso", "views"):
             self.scenarios(program, LOOPS | {"looks_often": cut, "backs_off": cut},
                            "--memory", memory, "--spurious", "0")
+        self.scenarios(self.build(os.path.join(PROGRAMS, "counts.c"), name="counts"), {})
         self.scenarios(self.build(source, "-DNO_TRIALS", "-O0", name="plain"),
                        LOOPS | {"looks_often": cut, "backs_off": cut}, "--spurious", "0")
+        sections = self.build(source, "-DSECTIONS", name="sections")
+        self.expect("sections", self.run(sections, "--steps", "200", "--scenario",
+                                         "sees_sections_fails"), 1, "found: assertion !\"held th")
         done = self.run(program, "--scenario", "four_loads")
         equal(re.findall(r"^ +\d+  (\d) (\d)$", done.stdout, re.MULTILINE),
               [("0", str(n)) for n in range(5)] + [("1", "0")], "outcomes of four loads")
