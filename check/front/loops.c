@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "check/front/library.h"
 #include "check/front/places.h"
 #include "check/front/relied.h"
 #include "check/front/shared.h"
@@ -61,7 +62,7 @@ void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 	self->stack_end = frame;
 }
 
-void pfs_loops_note_trial(const char *function)
+void pfs_loops_find_trials(void)
 {
 	static const char *const trials[] = { "pthread_mutex_trylock",
 					      "pthread_mutex_timedlock",
@@ -70,7 +71,7 @@ void pfs_loops_note_trial(const char *function)
 					      "mtx_trylock",
 					      "mtx_timedlock" };
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
-		has_trials |= strcmp(function, trials[i]) == 0;
+		has_trials |= pfs_library_calls(trials[i]);
 }
 
 /* ---- stacks that others write ---- */

@@ -109,7 +109,7 @@ static inline void pfs_loops_effect(struct pfs_user_thread *self)
 	self->has_look = self->fenced = false;
 }
 
-/* The program calls a function that tries to lock a mutex. */
-void pfs_loops_note_trial(const char *function);
+/* The program is open: does it call a function that tries to lock a mutex? */
+void pfs_loops_find_trials(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "check/front/libc.h"
 #include "check/front/library.h"
 #include "check/front/limit.h"
+#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/outcomes.h"
 #include "check/front/pages.h"
@@ -363,6 +364,7 @@ static const char *open_program(const struct pfs_check_arguments *arguments)
 static const char *keep_program(void)
 {
 	pfs_names_begin();
+	pfs_loops_find_trials();
 	return pfs_library_keep();
 }
 
