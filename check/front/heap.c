@@ -90,11 +90,6 @@ bool pfs_check_heap_has(const void *address)
 	return heap.region != NULL && (uintptr_t)address - (uintptr_t)heap.region < REGION_BYTES;
 }
 
-const char *pfs_check_heap_first(void)
-{
-	return heap.region;
-}
-
 void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place *place)
 {
 	size_t at = (heap.used + GAP_BYTES + align - 1) / align * align;

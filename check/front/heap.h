@@ -25,7 +25,6 @@ void *pfs_check_heap_take(size_t align, size_t size, const struct pfs_sim_place 
 /* Ends the execution if it is no block, or was freed. Returns its size. */
 size_t pfs_check_heap_give(void *block, const struct pfs_sim_place *place);
 bool pfs_check_heap_has(const void *address);
-const char *pfs_check_heap_first(void);
 size_t pfs_check_heap_size(const void *block);
 
 /* Ends the execution if these bytes are not all in a block that is in use. */

@@ -371,22 +371,6 @@ bool pfs_library_name(const void *address, char *name, size_t name_bytes)
 			    name_bytes);
 }
 
-const char *pfs_library_first(void)
-{
-	return (const char *)library.map->l_addr;
-}
-
-bool pfs_library_has(const void *address, size_t size_bytes)
-{
-	for (uint32_t i = 0; i < library.segment_count; i++) {
-		const struct segment *segment = &library.segments[i];
-		size_t offset = (uintptr_t)address - (uintptr_t)segment->first;
-		if (offset < segment->bytes && size_bytes <= segment->bytes - offset)
-			return true;
-	}
-	return false;
-}
-
 void pfs_library_forget_names(void)
 {
 	pfs_elf_forget_names(&library.file);

@@ -33,10 +33,6 @@ void pfs_library_put(struct pfs_machine_snapshot *snapshot);
 /* "ring+8", or "mine of T1" */
 bool pfs_library_name(const void *address, char *name, size_t name_bytes);
 
-/* The program itself in memory; are these bytes variables of it? */
-const char *pfs_library_first(void);
-bool pfs_library_has(const void *address, size_t size_bytes);
-
 /* Where pointers to blocks may be; returns how many. */
 #define PFS_LIBRARY_ROOTS_MAX 64u
 size_t pfs_library_roots(struct pfs_check_root *roots);

@@ -5,7 +5,6 @@
 
 #include "check/front/library.h"
 #include "check/front/places.h"
-#include "check/front/relied.h"
 #include "check/front/shared.h"
 #include "check/machine/actors.h"
 #include "check/machine/model.h"
@@ -13,7 +12,6 @@
 
 #define SAME_MAX 8u /* earlier visits of a place that are compared */
 #define RUSH_MAX 100000u
-#define WRITES_MAX 16u
 #define BACK_MAX 64u /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
@@ -28,18 +26,8 @@ struct pfs_user_visit {
 	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
 	int error;                 /* errno, which is the thread's own */
-	const struct pfs_user_write *writes;
-	uint32_t write_count;
 	uint32_t bytes;
 	char stack[];
-};
-
-/* A plain write to memory that perhaps no other thread uses; what was there before. */
-struct pfs_user_write {
-	const struct pfs_user_write *before;
-	const void *address;
-	uint64_t old;
-	uint32_t bytes;
 };
 
 static struct pfs_scratch arena;
@@ -48,13 +36,11 @@ static bool has_trials; /* some thread may see that a mutex is held */
 void pfs_loops_begin(void)
 {
 	pfs_scratch_clear(&arena);
-	pfs_relied_execution();
 }
 
 void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put_scratch(snapshot, &arena);
-	pfs_relied_put(snapshot);
 }
 
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
@@ -118,28 +104,6 @@ static struct pfs_user_thread *owner_of(const void *address)
 	return NULL;
 }
 
-/* The thread changes memory that perhaps no other one uses. false: that counts as an effect. */
-static bool changes(struct pfs_user_thread *self)
-{
-	if (self->visits == NULL || self->write_count == WRITES_MAX)
-		return false;
-	self->write_count++;
-	self->rushes = 0;
-	self->has_look = false;
-	return true;
-}
-
-static bool note_write(struct pfs_user_thread *self, const void *address, size_t size_bytes)
-{
-	if (size_bytes > sizeof(uint64_t) || !changes(self))
-		return false;
-	struct pfs_user_write *write = pfs_scratch_take(&arena, sizeof(*write));
-	*write = (struct pfs_user_write){ self->writes, address, 0, (uint32_t)size_bytes };
-	memcpy(&write->old, address, size_bytes);
-	self->writes = write;
-	return true;
-}
-
 void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t size_bytes,
 		     bool writes)
 {
@@ -147,7 +111,7 @@ void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t s
 	bool own = owner == self && !is_shared(self, address, size_bytes);
 	if (owner != NULL && owner != self && writes)
 		share(owner, address, size_bytes);
-	if (!own && writes && (owner != NULL || !note_write(self, address, size_bytes)))
+	if (!own && writes)
 		pfs_loops_effect(self);
 	self->inputs += !own && !writes;
 }
@@ -182,14 +146,6 @@ static bool is_of_section(struct pfs_user_thread *self, const struct pfs_sim_ope
 	return !has_trials;
 }
 
-static bool is_write(const struct pfs_sim_operation *operation)
-{
-	return operation->size_bytes <= sizeof(uint64_t) &&
-	       (operation->kind == PFS_SIM_STORE ||
-		(pfs_kind_is_rmw(operation->kind) && operation->kind != PFS_SIM_LOCK &&
-		 operation->kind != PFS_SIM_TRY_LOCK));
-}
-
 void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		    uint64_t seen)
 {
@@ -204,7 +160,7 @@ void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation
 		self->has_look = true;
 		self->releases += pfs_kind_is_rmw(operation->kind) &&
 				  (self->fenced || pfs_order_releases(operation->order));
-	} else if (!is_of_section(self, operation) && (!is_write(operation) || !changes(self))) {
+	} else if (!is_of_section(self, operation)) {
 		pfs_loops_effect(self);
 	}
 }
@@ -259,87 +215,8 @@ static bool is_same_place(const struct pfs_user_visit *visit)
 /* May it have read plain memory that others change without news of it, and without a race? */
 static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
-	return visit->inputs != self->inputs && visit->releases != self->releases;
-}
-
-/* If races are not looked for, others may change plain memory that it reads, without news. */
-static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
-{
-	return visit->inputs != self->inputs && !pfs_user.machine->setup.watch;
-}
-
-/* An address that was written, with what was there before and is there now. */
-struct change {
-	const void *address;
-	uint64_t old, now;
-	uint32_t bytes;
-};
-
-/* The last write has been noted first (plain), or last (atomic). false: parts of it were written
- * alone. */
-static bool join(struct change *changes, uint32_t *count, const struct change *more, bool is_older)
-{
-	for (uint32_t i = 0; i < *count; i++) {
-		struct change *at = &changes[i];
-		const char *first = at->address, *other = more->address;
-		if (first >= other + more->bytes || other >= first + at->bytes)
-			continue;
-		if (first != other || at->bytes != more->bytes)
-			return false;
-		if (is_older)
-			at->old = more->old;
-		else
-			at->now = more->now;
-		return true;
-	}
-	changes[(*count)++] = *more;
-	return true;
-}
-
-/* All that the thread has written since, each place once; false: not known. */
-static bool changes_since(const struct pfs_user_thread *self, const struct pfs_user_visit *visit,
-			  struct change *changes, uint32_t *count)
-{
-	struct pfs_news_own own;
-	uint32_t at = visit->step;
-	for (const struct pfs_user_write *write = self->writes; write != visit->writes;
-	     write = write->before) {
-		struct change more = { write->address, write->old, 0, write->bytes };
-		memcpy(&more.now, write->address, write->bytes);
-		if (!join(changes, count, &more, true))
-			return false;
-	}
-	uint32_t plain = *count, atomic = 0;
-	while (pfs_news_own(pfs_user.machine, self->id, &at, &own)) {
-		struct change more = { own.address, own.seen, own.written, own.size_bytes };
-		if (!own.wrote || own.kind == PFS_SIM_LOCK || own.kind == PFS_SIM_TRY_LOCK ||
-		    own.kind == PFS_SIM_UNLOCK)
-			continue;
-		if (plain + atomic == WRITES_MAX ||
-		    !join(changes + plain, &atomic, &more, false))
-			return false;
-	}
-	*count = plain + atomic;
-	return true;
-}
-
-/* The thread has written since, but undid it, and no other thread looks there. Not with old values:
- * what it wrote in between can still be read. */
-static bool has_undone(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
-{
-	struct change changes[WRITES_MAX];
-	uint32_t count = 0;
-	if (pfs_user.machine->model->keeps_old || !changes_since(self, visit, changes, &count))
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		if (changes[i].old != changes[i].now)
-			return false;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (!pfs_relied_on(self->id, changes[i].address, changes[i].bytes))
-			return false;
-	}
-	return true;
+	return visit->inputs != self->inputs &&
+	       (visit->releases != self->releases || !pfs_user.machine->setup.watch);
 }
 
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
@@ -347,8 +224,7 @@ static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_vi
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
 	       !has_inputs(self, visit) && visit->error == errno &&
 	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
-	       is_same_stack(self, visit) &&
-	       (visit->write_count == self->write_count || has_undone(self, visit));
+	       is_same_stack(self, visit);
 }
 
 /* The last visit in the same state, or NULL; *last: the last of this place. */
@@ -385,8 +261,6 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	visit->inputs = self->inputs;
 	visit->releases = self->releases;
 	visit->error = errno;
-	visit->writes = self->writes;
-	visit->write_count = self->write_count;
 	visit->bytes = bytes;
 	memcpy(visit->stack, now, bytes);
 	self->visits = visit;
@@ -459,13 +333,6 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 	self->has_look = false;
 }
 
-static void forget(struct pfs_user_thread *self)
-{
-	self->visits = NULL;
-	self->writes = NULL;
-	self->write_count = 0;
-}
-
 static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
 	const struct pfs_user_visit *last;
@@ -474,15 +341,14 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 		wait(self->visits, PFS_YIELD_SPENT, place);
 	}
 	const struct pfs_user_visit *same = find(self, &last);
-	uint32_t count = last != NULL && last->write_count == self->write_count ? last->count + 1
-										: 1;
+	uint32_t count = last != NULL ? last->count + 1 : 1;
 	if (same != NULL) {
-		wait(same, may_go_on(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
-		forget(self);
+		wait(same, PFS_YIELD_LOOP, place);
+		self->visits = NULL;
 		count = 1;
 	} else if (count > pfs_user.looks_max) {
 		cut(self, last, place);
-		forget(self);
+		self->visits = NULL;
 		count = 1;
 	}
 	add(self, count);

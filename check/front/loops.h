@@ -103,8 +103,6 @@ void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t s
 static inline void pfs_loops_effect(struct pfs_user_thread *self)
 {
 	self->visits = NULL;
-	self->writes = NULL;
-	self->write_count = 0;
 	self->rushes = 0;
 	self->has_look = self->fenced = false;
 }

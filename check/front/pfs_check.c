@@ -23,7 +23,6 @@
 #include "check/front/pages.h"
 #include "check/front/places.h"
 #include "check/front/refuse.h"
-#include "check/front/relied.h"
 #include "check/front/report.h"
 #include "check/front/saved.h"
 #include "check/front/scenario.h"
@@ -99,7 +98,6 @@ static void show(const struct pfs_scenario *scenario, struct pfs_machine *machin
 static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machine)
 {
 	static char saved[sizeof(result.message)];
-	pfs_relied_freeze();
 	memcpy(saved, result.message, sizeof(saved));
 	show(scenario, machine, stdout);
 	int status = status_of(machine);
@@ -235,7 +233,6 @@ static void report(const struct pfs_check_arguments *arguments, const struct pfs
 static int show_failure(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			const struct pfs_scenario *scenario, struct sums *sums)
 {
-	pfs_relied_freeze();
 	bool again = fails_again(machine, scenario);
 	int status = again ? status_of(machine) : PFS_EXIT_WRONG_USE;
 	sums->report.failed = true;
@@ -283,11 +280,10 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
 	pfs_user.slots = (uint32_t)arguments->slots;
 	pfs_library_forget_names();
-	pfs_relied_reset();
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
-	for (const double begun = pfs_limit_now();;) {
-		struct sums sums = { .report.complete = true, .begun = begun };
+	for (;;) {
+		struct sums sums = { .report.complete = true, .begun = pfs_limit_now() };
 		sums.deadline = sums.begun + arguments->seconds;
 		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
 		pfs_user.fault_count = 0;
@@ -300,8 +296,6 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 		pfs_limit_set(0);
 		if (sums.error != NULL)
 			return refuse("--jobs", sums.error);
-		if (pfs_relied_changed())
-			continue;
 		if (!fine && strcmp(result.message, PFS_USER_SLOT_WANTED) == 0 &&
 		    pfs_user.slots < PFS_USER_THREADS_MAX) {
 			pfs_user.slots++;
@@ -376,7 +370,7 @@ static int run_program(struct pfs_check_arguments *arguments)
 	pfs_fiber_stacks(STACK_BYTES, GUARD_BYTES);
 	struct pfs_machine *machine = pfs_machine_create(arguments->model);
 	if (machine == NULL || !pfs_check_heap_begin() || !pfs_shared_begin() ||
-	    !pfs_relied_begin() || !pfs_outcomes_begin())
+	    !pfs_outcomes_begin())
 		return refuse("no memory", "for the machine");
 	machine->setup.step_max = (uint32_t)arguments->steps;
 	machine->setup.watch = !arguments->no_races;

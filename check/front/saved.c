@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/front/relied.h"
 #include "check/front/user.h"
 #include "base/output.h"
 
@@ -36,7 +35,6 @@ bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *sce
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)fprintf(file, " --fault %u.%u", pfs_user.faults[i].thread,
 			      pfs_user.faults[i].number);
-	pfs_relied_write(file);
 	(void)fprintf(file, "\n");
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		(void)fprintf(file, "%ux%u ", result->segments[i].actor, result->segments[i].steps);
@@ -104,9 +102,7 @@ static bool read_options(struct pfs_check_arguments *self, char *line)
 		else if (fine && strcmp(name, "--looks") == 0)
 			fine = read_number(value, 1000000, &self->looks);
 		else
-			fine = fine && (strcmp(name, "--fault") == 0   ? read_fault(value)
-					: strcmp(name, "--relied") == 0 ? pfs_relied_read(value)
-									: false);
+			fine = fine && strcmp(name, "--fault") == 0 && read_fault(value);
 		if (!fine)
 			return false;
 	}
@@ -122,7 +118,7 @@ static bool parse_steps(const char *text, struct pfs_search_result *result)
 
 bool pfs_check_load(struct pfs_check_arguments *arguments, struct pfs_search_result *result)
 {
-	static char head[2 * sizeof(result->message)], options[8192], steps[65536];
+	static char head[2 * sizeof(result->message)], options[4096], steps[65536];
 	FILE *file = fopen(arguments->schedule, "r");
 	if (file == NULL) {
 		(void)pfs_check_refuse(arguments->schedule, strerror(errno));

@@ -9,7 +9,6 @@
 #include "check/front/limit.h"
 #include "check/front/loops.h"
 #include "check/front/places.h"
-#include "check/front/relied.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
 #include "check/machine/model.h"
@@ -239,7 +238,6 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
 		look_at_stack(operation->address, operation->kind != PFS_SIM_LOAD,
 			      operation->place);
-		pfs_relied_look(self->id, operation->address, operation->size_bytes);
 		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
@@ -317,7 +315,6 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 		return;
 	look_at_stack(address, writes, place);
 	struct pfs_user_thread *self = pfs_user_current();
-	pfs_relied_look(self->id, address, size_bytes);
 	pfs_loops_plain(self, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_find(

@@ -64,8 +64,6 @@ struct pfs_user_thread {
 	uint32_t plain_count; /* accesses since its last step */
 	/* Of loops.h, since its last effect. */
 	const struct pfs_user_visit *visits; /* the last first */
-	const struct pfs_user_write *writes; /* plain ones that only it may see, the last first */
-	uint32_t write_count;                /* with atomic ones */
 	struct pfs_user_look look;           /* the last */
 	bool has_look, fenced;
 	uint32_t rushes; /* loads that need not be steps */

@@ -116,8 +116,7 @@ static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at
 void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 {
 	struct pfs_news *self = &machine->news;
-	bool repeats = thread->pending.operand == PFS_YIELD_LOOP ||
-		       thread->pending.operand == PFS_YIELD_AGAIN;
+	bool repeats = thread->pending.operand == PFS_YIELD_LOOP;
 	struct pfs_looks looks = { .from = thread->pending.operand != 0
 						   ? (uint32_t)thread->pending.expected
 						   : thread->looks.from };
@@ -208,27 +207,6 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 	return true;
 }
 
-bool pfs_news_own(const struct pfs_machine *machine, uint32_t thread, uint32_t *at,
-		  struct pfs_news_own *own)
-{
-	while (*at < machine->run.step_count) {
-		const struct pfs_news_step *step = &machine->news.steps[(*at)++];
-		if (step->thread != thread || step->address == NULL || step->kind == PFS_SIM_DRAIN)
-			continue;
-		*own = (struct pfs_news_own){ step->address,          step->seen, step->written,
-					      (uint32_t)step->bytes, step->kind, step->wrote };
-		return true;
-	}
-	return false;
-}
-
-static bool needs_news(const struct pfs_machine *machine, const struct pfs_vthread *thread)
-{
-	uint64_t how = thread->pending.operand;
-	return how == PFS_YIELD_LOOP || how == PFS_YIELD_SPENT ||
-	       (how == PFS_YIELD_AGAIN && machine->setup.watch);
-}
-
 void pfs_news_nobody(struct pfs_machine *machine)
 {
 	struct pfs_news *self = &machine->news;
@@ -238,7 +216,8 @@ void pfs_news_nobody(struct pfs_machine *machine)
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		struct pfs_looks *looks = &machine->threads[id]->looks;
 		if (!stands_at_yield(machine->threads[id]) || looks->news ||
-		    needs_news(machine, machine->threads[id]))
+		    machine->threads[id]->pending.operand == PFS_YIELD_LOOP ||
+		    machine->threads[id]->pending.operand == PFS_YIELD_SPENT)
 			continue;
 		looks->news = true;
 		looks->alone = machine->run.step_count;

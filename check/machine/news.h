@@ -37,11 +37,10 @@ struct pfs_step;
 
 /* The operand of a yield, whose `expected` is then the step from which reads count. LOOP: the
  * thread is in the state in which it was before that step, and has changed nothing since: it never
- * goes on without news, and in a search of all classes (setup.loops_end) not even with it. AGAIN:
- * the same, but what it accessed since may be in a data race: with news it goes on, and without if
- * races are not looked for. COUNTED: it reads the same again and again, but its state differs.
- * SPENT: so often that it is given up; it never goes on without news. */
-enum { PFS_YIELD_LOOP = 1, PFS_YIELD_AGAIN, PFS_YIELD_COUNTED, PFS_YIELD_SPENT };
+ * goes on without news, and in a search of all classes (setup.loops_end) not even with it. COUNTED:
+ * it reads the same again and again, but its state differs. SPENT: so often that it is given up; it
+ * never goes on without news. */
+enum { PFS_YIELD_LOOP = 1, PFS_YIELD_COUNTED = 2, PFS_YIELD_SPENT = 3 };
 #define PFS_NEWS_LATER UINT32_MAX
 
 /* A location that a yielding thread has read. */
@@ -89,18 +88,6 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step);
 
 /* No thread can go on: let those that yield go on. */
 void pfs_news_nobody(struct pfs_machine *machine);
-
-/* What a thread did to bytes, as recorded: the first step from *at on, which *at is then behind;
- * false: there is none. */
-struct pfs_news_own {
-	void *address;
-	uint64_t seen, written;
-	uint32_t size_bytes;
-	uint8_t kind;
-	bool wrote;
-};
-bool pfs_news_own(const struct pfs_machine *machine, uint32_t thread, uint32_t *at,
-		  struct pfs_news_own *own);
 
 /* Something was written there: does it differ from what was read? */
 bool pfs_news_is(const struct pfs_news_read *read, const void *address, uint32_t size_bytes,
