@@ -29,6 +29,7 @@ struct pfs_arena {
 	uint32_t cache_count;           /* under the registry, like caches */
 	struct pfs_cache *caches;       /* one of the ring of its caches; NULL: none */
 	struct pfs_cache *rack_next;    /* under the registry: whose rack is looked at next */
+	_Atomic(uint32_t) had_rack;     /* any thread: a hint that a rack held a block */
 	/* tick_round.c: dirty pages not needed since the last tick, and all when this one began */
 	size_t dirty_low, dirty_before;
 	struct pfs_curve *curves[2]; /* likewise: of dirty and of muzzy extents, or NULL */

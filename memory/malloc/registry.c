@@ -9,6 +9,7 @@
 #include "conf.h"
 #include "rings.h"
 #include "rack.h"
+#include "slot_memory.h"
 
 struct pfs_registry pfs_registry;
 static struct pfs_base_pool cache_pool;
@@ -294,6 +295,7 @@ void pfs_caches_child(void)
 	}
 	bool has_own = pfs_cache_mine() != &pfs_cache_none && pfs_cache_mine() != &pfs_cache_ended;
 	pfs_store_relaxed(&pfs_registry.threads, has_own); /* relaxed: one thread */
+	pfs_slot_memory_child();
 	pfs_registry.survivor = pfs_cache_mine();
 	pfs_registry.has_left = true;
 }
