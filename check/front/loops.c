@@ -215,8 +215,13 @@ static bool is_same_place(const struct pfs_user_visit *visit)
 /* May it have read plain memory that others change without news of it, and without a race? */
 static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
-	return visit->inputs != self->inputs &&
-	       (visit->releases != self->releases || !pfs_user.machine->setup.watch);
+	return visit->inputs != self->inputs && visit->releases != self->releases;
+}
+
+/* If races are not looked for, others may change plain memory that it reads, without news. */
+static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
+{
+	return visit->inputs != self->inputs && !pfs_user.machine->setup.watch;
 }
 
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
@@ -343,7 +348,7 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 	const struct pfs_user_visit *same = find(self, &last);
 	uint32_t count = last != NULL ? last->count + 1 : 1;
 	if (same != NULL) {
-		wait(same, PFS_YIELD_LOOP, place);
+		wait(same, may_go_on(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
 		self->visits = NULL;
 		count = 1;
 	} else if (count > pfs_user.looks_max) {
