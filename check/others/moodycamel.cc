@@ -60,10 +60,15 @@ template <int count> static void wait_for(void *sum)
 
 static void check(void *wanted)
 {
-	for (int *value; place.queue.try_dequeue(value);)
-		sums[0] += *value;
 	pfs_check_assert(sums[0] == *static_cast<int *>(wanted));
 	place.queue.~queue_type();
+}
+
+static void drain(void *wanted)
+{
+	for (int *value; place.queue.try_dequeue(value);)
+		sums[0] += *value;
+	check(wanted);
 }
 
 PFS_CHECK_SCENARIO(spsc)
@@ -72,7 +77,7 @@ PFS_CHECK_SCENARIO(spsc)
 	new (&place.queue) queue_type(3);
 	pfs_check_thread(produce<2>, &values[0]);
 	pfs_check_thread(consume<2>, &sums[0]);
-	pfs_check_at_rest(check, &wanted);
+	pfs_check_at_rest(drain, &wanted);
 }
 
 /* More than a block has: a second one is allocated. */
@@ -82,7 +87,7 @@ PFS_CHECK_SCENARIO(spsc_grows)
 	new (&place.queue) queue_type(1);
 	pfs_check_thread(produce<5>, &values[0]);
 	pfs_check_thread(consume<5>, &sums[0]);
-	pfs_check_at_rest(check, &wanted);
+	pfs_check_at_rest(drain, &wanted);
 }
 
 PFS_CHECK_SCENARIO(waits)
@@ -91,7 +96,7 @@ PFS_CHECK_SCENARIO(waits)
 	new (&place.queue) queue_type(3);
 	pfs_check_thread(produce<2>, &values[0]);
 	pfs_check_thread(wait_for<2>, &sums[0]);
-	pfs_check_at_rest(check, &wanted);
+	pfs_check_at_rest(drain, &wanted);
 }
 
 /* Wrong: two producers. */
