@@ -20,8 +20,8 @@ static _Atomic(struct pfs_action *) fronts[FRONTS];
 /* glibc's sigaction under a name that no library replaces. */
 extern int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 
-/* getpid is among glibc's code of processes, 64 KiB that a small program would have resident for
- * this call alone; syscall is next to mmap. */
+/* Not getpid: a small program would have 64 KiB of glibc's code resident for that call alone. The
+ * code of syscall is beside mmap's, which is resident already. */
 static pid_t process(void)
 {
 	return (pid_t)syscall(SYS_getpid);

@@ -76,6 +76,11 @@ struct pfs_arena *pfs_arena_for_large(struct pfs_arena *own, size_t size_bytes);
  * its node, one with the fewest threads. The process's first thread gets the first arena. */
 struct pfs_arena *pfs_arena_choose(bool is_first);
 
+/* Under the registry: add a cache to those of its arena, before the one that is looked at first, or
+ * remove it: what would go on with it goes on with the next. */
+void pfs_arena_add_cache(struct pfs_cache *cache);
+void pfs_arena_remove_cache(struct pfs_cache *cache);
+
 /* Around fork: first the list of arenas and their `growing` locks; then, after the registry of
  * caches, all their other locks. */
 void pfs_arenas_lock_growing(void);

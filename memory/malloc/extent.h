@@ -57,7 +57,6 @@ struct pfs_extent {
 	struct pfs_extent *older, *newer;
 	/* next in the list of all the arena's descriptors, in use or not; set once */
 	struct pfs_extent *next_of_all;
-	bool is_hidden;       /* hidden.h: of a free extent, while a thread forks */
 	bool is_zeroed;       /* when handed out: all its bytes are 0 */
 	bool is_clean;        /* of a large block: its pages were purged while it was copied */
 	size_t request_bytes; /* of a large block: its size class */

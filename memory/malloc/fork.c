@@ -25,6 +25,7 @@
 #include "hidden.h"
 #include "last.h"
 #include "locks.h"
+#include "slot_memory.h"
 #include "start.h"
 #include "tick.h"
 
@@ -88,6 +89,7 @@ static void in_child(void)
 	pfs_hidden_child(); /* frees descriptors: not under the base's lock */
 	pfs_arenas_unlock();
 	pfs_caches_child();
+	pfs_slot_memory_child();
 	pfs_tick_child();
 	pfs_catch_child();
 	unlock_outer();

@@ -1,6 +1,6 @@
 # The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/search-results.md).
-foreach(name attach bin cache classes extents give lists map own purge registry rings slabs slots stock
-    take)
+foreach(name arena_caches attach bin cache classes extents give lists locks map own purge registry rings slabs
+    slots stock take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c

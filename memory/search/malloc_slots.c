@@ -21,7 +21,3 @@ bool pfs_slot_memory_purge(void)
 {
 	return false;
 }
-
-void pfs_slot_memory_child(void)
-{
-}

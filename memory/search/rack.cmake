@@ -1,5 +1,5 @@
 # The allocator's racks on the simulated machine (docs/explanation/search-results.md).
-foreach(name rack racks large_end)
+foreach(name arena_caches rack racks large_end)
   list(APPEND rack_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(rack_search rack_search.c rack_calls.c rack_check.c scene_command.c ${rack_sources})

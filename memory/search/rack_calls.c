@@ -161,33 +161,14 @@ static void free_one(const struct pfs_rack_actor *actor)
 static void attach(const struct pfs_rack_actor *actor)
 {
 	struct pfs_rack_world *world = &pfs_rack_world;
-	struct pfs_arena *arena = &world->arenas[actor->arena];
 	struct pfs_cache *cache = &world->caches[1 + actor->id];
-	cache->arena = arena;
+	cache->arena = &world->arenas[actor->arena];
 	cache->is_enabled = true;
 	cache->until_guarded = PFS_CHOOSE_NEVER;
 	pfs_mutex_lock(&pfs_registry.lock);
-	struct pfs_cache *first = arena->cache_count++ == 0 ? cache : arena->caches;
-	arena->caches = first;
-	cache->next_here = first;
-	cache->previous_here = first == cache ? cache : first->previous_here;
-	cache->previous_here->next_here = cache;
-	cache->next_here->previous_here = cache;
+	pfs_arena_add_cache(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	world->own[actor->id] = cache;
-}
-
-/* Under the registry's lock. */
-static void unlist(struct pfs_cache *cache)
-{
-	struct pfs_arena *arena = cache->arena;
-	struct pfs_cache *next = --arena->cache_count != 0 ? cache->next_here : NULL;
-	if (arena->caches == cache)
-		arena->caches = next;
-	if (arena->rack_next == cache)
-		arena->rack_next = next;
-	cache->previous_here->next_here = cache->next_here;
-	cache->next_here->previous_here = cache->previous_here;
 }
 
 /* As pfs_cache_end: the rack is emptied, and the cache's memory is used again. The thread's next
@@ -198,7 +179,7 @@ static void end(struct pfs_rack_actor *actor)
 	(void)pfs_rack_tick(cache, true);
 	pfs_rack_world.own[actor->id] = &pfs_rack_world.caches[0];
 	pfs_mutex_lock(&pfs_registry.lock);
-	unlist(cache);
+	pfs_arena_remove_cache(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
 	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++)
 		PFS_MACHINE_CHECK(pfs_load_relaxed(&cache->rack[i]) == 0,

@@ -3,7 +3,6 @@
  * its addresses, and its own children and its parent's next ones have what is written there then.
  */
 #include <pfslab/malloc.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +38,8 @@ static void fill(unsigned seed)
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		blocks[i] = pfs_malloc(BYTES);
 		CHECK(blocks[i] != NULL, "no block");
-		memset(blocks[i], (int)(seed + i), BYTES);
+		for (size_t at = 0; at < BYTES; at += PFS_OS_PAGE)
+			blocks[i][at] = (unsigned char)(seed + i);
 	}
 }
 
