@@ -1,7 +1,7 @@
 """gdb.py - the stacks of virtual threads, for gdb: one runs, the others are parked.
 
 usage: gdb -x check/gdb.py --args build/sim/sim/pfs-sim replay FILE
-       (gdb) break pfs_machine_fail
+       (gdb) break pfs_machine_failed
        (gdb) run
        (gdb) pfs-threads       what each thread will do next
        (gdb) pfs-bt 1          the stack of thread 1
@@ -21,7 +21,7 @@ def machine():
     """The machine of the stopped OS thread."""
     found = gdb.parse_and_eval("pfs_current")
     if int(found) == 0:
-        raise gdb.GdbError("pfs: no machine on this thread; stop at pfs_machine_fail first")
+        raise gdb.GdbError("pfs: no machine on this thread; stop at pfs_machine_failed first")
     return found
 
 

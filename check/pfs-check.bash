@@ -2,7 +2,7 @@
 
 _pfs_check_options() {
 	case $1 in
-	*) echo "--scenario --memory --search --calls --preemptions --spurious --looks --executions --seconds --patience --steps --seed --complete --no-races --own --foreign --jobs --save --schedule --gdb --list --example --format --quiet --help --version" ;;
+	*) echo "--scenario --memory --search --calls --preemptions --spurious --looks --executions --seconds --patience --steps --seed --complete --no-races --uninitialized --volatile --own --foreign --jobs --save --schedule --gdb --list --example --json --quiet --help --version" ;;
 	esac
 }
 
@@ -31,8 +31,8 @@ _pfs_check() {
 		return
 	fi
 	case $before in
-	--calls | --executions | --foreign | --format | --jobs | --looks | --memory | --own | --patience | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
-	--save | --schedule)
+	--calls | --executions | --foreign | --jobs | --looks | --memory | --own | --patience | --preemptions | --scenario | --search | --seconds | --seed | --spurious | --steps) return ;;
+	--json | --save | --schedule)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
 	esac

@@ -106,7 +106,7 @@ if(PFS_KIT)
     COMPONENT pfslab-kit FILES_MATCHING PATTERN "*.pfstrace")
 endif()
 if(TARGET pfs-check)
-  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check
+  pfs_install(pfs-check pfs-check "checker of lock-free code" HEADERS check check_copies
     PROGRAMS pfs-check:check UNSTRIPPED) # for gdb.py
   install(FILES cmake/pfs-checkRun.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pfs-check
     COMPONENT pfs-check)

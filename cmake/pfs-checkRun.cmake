@@ -1,7 +1,7 @@
 # Runs pfs-check for a test of pfs_check_add that expects a failure:
-#   cmake -D FINDS=TEXT -P pfs-checkRun.cmake -- COMMAND...
-# A schedule must have failed, and be shown, and its message must contain TEXT. A crash, or a program
-# that cannot be checked, is no such failure.
+#   cmake -D RESULT=FILE -D FINDS=TEXT -P pfs-checkRun.cmake -- COMMAND...
+# The command writes FILE (--json). A schedule must have failed, and be shown, and its message must
+# contain TEXT. A crash, or a program that cannot be checked, is no such failure.
 set(command "")
 set(is_command FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -12,12 +12,24 @@ foreach(i RANGE ${last})
     set(is_command TRUE)
   endif()
 endforeach()
+file(REMOVE "${RESULT}")
 execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE errors)
 message("${said}${errors}")
-string(REGEX MATCHALL "(^|\n)found: [^\n]*" found "${said}")
 if(NOT status STREQUAL "1")
   message(FATAL_ERROR "a failing schedule was expected; pfs-check ended with ${status}, not 1")
-elseif(NOT found)
+endif()
+file(READ "${RESULT}" result)
+string(JSON last LENGTH "${result}" scenarios)
+math(EXPR last "${last} - 1")
+set(found "")
+foreach(i RANGE ${last})
+  string(JSON verdict GET "${result}" scenarios ${i} verdict)
+  if(verdict STREQUAL "failed")
+    string(JSON message GET "${result}" scenarios ${i} finding message)
+    string(APPEND found "${message}\n")
+  endif()
+endforeach()
+if(found STREQUAL "")
   message(FATAL_ERROR "a failing schedule was expected; pfs-check showed none")
 endif()
 string(FIND "${found}" "${FINDS}" at)

@@ -4,7 +4,7 @@
  * The build includes this before every source of libpfslab and libpfsaccounts
  * (cmake/visible.cmake) and hides everything else. So the headers need no marks, and no declared
  * function can be forgotten here. malloc.h, jemalloc.h and memory_walk.h belong to the preloaded
- * libraries, check.h to the program pfs-check.
+ * libraries, check.h and check_copies.h to the program pfs-check.
  */
 #ifndef PFS_PUBLIC_H
 #define PFS_PUBLIC_H

@@ -6,6 +6,7 @@
 
 #include "check/front/places.h"
 #include "check/front/user.h"
+#include "check/front/warn.h"
 #include "base/command_line.h"
 #include "check/machine/model.h"
 #include "check/search/jobs.h"
@@ -20,7 +21,8 @@ static int refuse_value(const char *option, const char *value, const char *why)
 
 int pfs_check_refuse(const char *what, const char *why)
 {
-	return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE, "%s: %s", what, why);
+	pfs_warn("%s: %s", what, why);
+	return PFS_EXIT_WRONG_USE;
 }
 
 static enum pfs_status read_rule(void *context, const struct pfs_option *option, const char *text,
@@ -33,6 +35,14 @@ static enum pfs_status read_rule(void *context, const struct pfs_option *option,
 		       "--own and --foreign: at most %u in all", PFS_PLACES_RULES_MAX);
 	return PFS_BAD_CONFIG;
 }
+
+static const char after[] =
+	"Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
+	"pfs-check needs.\n"
+	"exit 0: nothing was found in what the report says was searched. 1: a "
+	"schedule failed, and is\nprinted. 2: it could not be checked: bad "
+	"usage, what is not modelled, no execution\nthat ended, or, with --complete, a search that "
+	"was not complete.\n";
 
 /* PFS_GO_ON, or the exit status. */
 static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
@@ -53,9 +63,9 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 		PFS_NUMBER_OPTION("spurious", "N", &self->spurious, 0, PFS_USER_FAULTS_MAX,
 			"up to N spurious failures of weak compare-and-swaps and spurious wakeups "
 			"in each execution, 0 to 4; default 1"),
-		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 16,
-			"a loop that has read the same values N times waits until one changes, 0 "
-			"to 16; 0: never; default 3"),
+		PFS_NUMBER_OPTION("looks", "N", &self->looks, 0, 1000000,
+			"a loop that only reads and counts is cut after N iterations; 0: never; "
+			"default 100"),
 		PFS_NUMBER_OPTION("executions", "N", &self->executions, 0, UINT64_MAX,
 			"stop after N executions; default 0: no limit"),
 		PFS_REAL_OPTION("seconds", "S", &self->seconds, 0, 1e9, "time limit; default 60"),
@@ -68,6 +78,10 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"seed of random searches; default 1"),
 		PFS_SWITCH_OPTION("complete", &self->complete, "fail if the search is incomplete"),
 		PFS_SWITCH_OPTION("no-races", &self->no_races, "do not look for data races"),
+		PFS_SWITCH_OPTION("uninitialized", &self->uninitialized,
+			"look for reads of allocated memory that nothing has written"),
+		PFS_SWITCH_OPTION("volatile", &self->relaxed_volatile,
+			"treat accesses to volatile objects as relaxed atomics"),
 		PFS_READ_OPTION("own", "TEXT", read_rule,
 			"show frames of files with TEXT in their path, even in /usr"),
 		PFS_READ_OPTION("foreign", "TEXT", read_rule,
@@ -82,19 +96,15 @@ static int read_line(struct pfs_check_arguments *self, int argc, char **argv)
 			"each thread's stack"),
 		PFS_SWITCH_OPTION("list", &self->list, "name the scenarios"),
 		PFS_SWITCH_OPTION("example", &self->example, "print an example program in C"),
-		PFS_TEXT_OPTION("format", "F", &self->format, "text or json; default text"),
+		PFS_TEXT_OPTION("json", "FILE", &self->json,
+			"write the result as JSON to FILE, such as /dev/fd/3, too"),
 		PFS_SWITCH_OPTION("quiet", &self->quiet, "do not show a failing schedule"),
 	};
 	const struct pfs_command_line line = {
 		.program = PFS_CHECK_NAME, .words = "PROGRAM.so | SOURCE... [-- FLAG...]",
-		.words_max = WORDS_MOST, .options = options,
-		.option_count = sizeof(options) / sizeof(options[0]),
+		.words_max = WORDS_MOST, .option_count = sizeof(options) / sizeof(options[0]),
 		.about = "searches the schedules of your program for one that fails",
-		.after = "Sources are compiled first, by $CC or $CXX, with FLAGs after those that "
-			 "pfs-check needs.\n"
-			 "exit 0: no schedule failed. 1: one failed, and is printed; or none "
-			 "ended; or not all\nwere searched, with --complete. 2: bad usage, or a "
-			 "program that cannot be checked.\n",
+		.options = options, .after = after,
 	};
 	/* clang-format on */
 	int next = 0, status = pfs_command_line_read(&line, argc, argv, &next);
@@ -166,10 +176,9 @@ static int judge_replay(const struct pfs_check_arguments *self)
 int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **argv)
 {
 	*self = (struct pfs_check_arguments){ .spurious = 1,
-					      .looks = 3,
+					      .looks = 100,
 					      .seconds = 60,
 					      .calls = "clock",
-					      .format = "text",
 					      .steps = 5000,
 					      .seed = 1,
 					      .patience = 10,
@@ -181,13 +190,9 @@ int pfs_check_arguments_read(struct pfs_check_arguments *self, int argc, char **
 		status = choose_search(self);
 	if (status != PFS_GO_ON)
 		return status;
-	self->json = strcmp(self->format, "json") == 0;
-	if (!self->json && strcmp(self->format, "text") != 0)
-		return refuse_value("format", self->format, "no such format; choose text or json");
-	if (self->json && (self->schedule != NULL || self->list || self->example))
+	if (self->json != NULL && (self->schedule != NULL || self->list || self->example))
 		return pfs_check_refuse(
-			"--format json",
-			"is for searches: leave out --schedule, --list or --example");
+			"--json", "is for searches: leave out --schedule, --list or --example");
 	if (self->memory == NULL)
 		self->memory = "views";
 	self->model = pfs_memory_model_of(self->memory);

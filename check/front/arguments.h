@@ -12,16 +12,17 @@
 #define PFS_CHECK_NAME "pfs-check"
 
 struct pfs_check_arguments {
-	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *format;
+	const char *program, *scenario, *memory, *search, *calls, *save, *schedule, *json;
 	uint64_t preemptions, spurious, looks, executions, steps, seed, jobs, slots;
 	double seconds, patience;
-	bool no_races, complete, quiet, list, example, gdb;
+	bool complete;
+	bool no_races, uninitialized, relaxed_volatile, quiet, list, example, gdb;
 	char **words; /* the program, or its sources and flags */
 	int word_count;
 	/* Derived from the options. */
 	enum pfs_search_kind kind;
 	const struct pfs_memory_model *model;
-	bool calls_known, json;
+	bool calls_known;
 };
 
 /* read: parse and check all of them. PFS_GO_ON, or the exit status. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "check/front/places.h"
+#include "check/front/warn.h"
 #include "check/machine/trace.h"
 
 /* x86-64's, and AArch64's. An exchange of a register with memory locks by itself. */
@@ -79,11 +80,11 @@ void pfs_assembly_warn(const char *path, uintptr_t bias)
 	bool is_foreign;
 	const struct pfs_sim_place *place = pfs_places_of((const void *)(bias + address + 1),
 							  &is_foreign);
-	(void)fprintf(stderr, "pfs-check: `%s` at %s (%s:%d)", first, place->function,
-		      pfs_trace_base_name(place->file), place->line);
+	char more[48] = "";
 	if (count > 1)
-		(void)fprintf(stderr, " and %lu like it", count - 1);
-	(void)fprintf(
-		stderr,
-		": assembly, or compiled without -fsanitize=thread; its accesses are not seen\n");
+		(void)snprintf(more, sizeof(more), " and %lu like it", count - 1);
+	pfs_warn("`%s` at %s (%s:%d)%s: assembly, or compiled without -fsanitize=thread; its "
+		 "accesses "
+		 "are not seen",
+		 first, place->function, pfs_trace_base_name(place->file), place->line, more);
 }

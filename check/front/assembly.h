@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Warn in one line on stderr if it does; uses objdump of the binutils. The file, and its load
+/* Warn (warn.h) if it does; uses objdump of the binutils. The file, and its load
  * bias. */
 void pfs_assembly_warn(const char *path, uintptr_t bias);
 

@@ -5,6 +5,7 @@
 #ifndef PFS_CHECK_CALLS_H
 #define PFS_CHECK_CALLS_H
 
+#include "check/front/loops.h"
 #include "check/front/places.h"
 #include "check/front/user.h"
 
@@ -26,9 +27,10 @@ static inline bool pfs_call_runs(void)
 /* Of a call that would wait there. */
 static inline void pfs_call_fail_alone(const struct pfs_sim_place *place)
 {
-	pfs_machine_fail("%s in the set-up or final check, where no other thread runs: wait in a "
+	pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+			 "%s in the set-up or final check, where no other thread runs: wait in a "
 			 "thread",
-			 place->function);
+			 place->text);
 }
 
 static inline uint64_t pfs_call_act(enum pfs_sim_kind kind, uint32_t *word, uint64_t operand,
@@ -50,10 +52,28 @@ static inline uint64_t pfs_call_cas(uint32_t *word, uint64_t expected, uint64_t 
 	return pfs_user_execute(&operation);
 }
 
-/* A predicate for pfs_user_await. */
+/* Predicates for pfs_user_await. */
+static inline bool pfs_call_is_at_least(uint64_t value, uint64_t argument)
+{
+	return value >= argument;
+}
+
 static inline bool pfs_call_is_not(uint64_t value, uint64_t argument)
 {
 	return value != argument;
+}
+
+/* Until pfs_call_wake is called for this thread, once for each sleep. Additions count the calls,
+ * and order nothing. */
+static inline void pfs_call_sleep(struct pfs_user_thread *self, const struct pfs_sim_place *place)
+{
+	pfs_loops_effect(self); /* it is among the waiters */
+	pfs_user_await(&self->woken, PFS_SIM_RELAXED, pfs_call_is_at_least, self->sleeps, place);
+}
+
+static inline void pfs_call_wake(uint32_t thread, const struct pfs_sim_place *place)
+{
+	(void)pfs_call_act(PFS_SIM_ADD, &pfs_user.threads[thread].woken, 1, PFS_SIM_RELAXED, place);
 }
 
 #endif

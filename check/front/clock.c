@@ -1,26 +1,92 @@
 #define _GNU_SOURCE
 #include "check/front/clock.h"
 
+#include <string.h>
+
 #include "check/front/user.h"
+#include "check/machine/clocks.h"
+#include "check/machine/model.h"
+#include "check/machine/snapshot.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BEGIN (UINT64_C(1000000000) * SECOND) /* in 2001 */
 #define LOOK UINT64_C(1000)
 #define LIMIT (3600 * SECOND)
+#define CHANGES_MAX 64u
+#define OUTSIDE PFS_USER_THREADS_MAX
 
-static uint64_t *own(void)
+/* What a thread's clock showed from this time of its vector clock on. */
+struct change {
+	uint32_t epoch;
+	uint64_t ns;
+};
+
+static struct {
+	uint32_t used; /* bits: threads with changes */
+	uint32_t counts[OUTSIDE + 1];
+	struct change changes[OUTSIDE + 1][CHANGES_MAX];
+} clocks;
+
+void pfs_clock_begin(void)
 {
-	return &pfs_user_current()->elapsed_ns;
+	clocks.used = 0;
+	memset(clocks.counts, 0, sizeof(clocks.counts));
+}
+
+void pfs_clock_put(struct pfs_machine_snapshot *snapshot)
+{
+	pfs_snapshot_put(snapshot, &clocks.used, sizeof(clocks.used));
+	for (uint32_t rest = clocks.used; rest != 0; rest &= rest - 1) {
+		uint32_t id = (uint32_t)__builtin_ctz(rest);
+		pfs_snapshot_put(snapshot, &clocks.counts[id], sizeof(clocks.counts[id]));
+		pfs_snapshot_put(snapshot, clocks.changes[id],
+				 clocks.counts[id] * sizeof(clocks.changes[id][0]));
+	}
+}
+
+/* Its newest change that happens before what thread `id` does now; without happens-before, and for
+ * the final check, its newest. */
+static uint64_t known(uint32_t other, uint32_t id, bool has_order)
+{
+	const struct pfs_clocks *order = &pfs_user.machine->clocks;
+	uint32_t at = clocks.counts[other], epoch = UINT32_MAX;
+	if (has_order && id != OUTSIDE && other != OUTSIDE && other != id)
+		epoch = pfs_clock_of(order, id)[other];
+	while (at != 0 && clocks.changes[other][at - 1].epoch > epoch)
+		at--;
+	return at != 0 ? clocks.changes[other][at - 1].ns : 0;
+}
+
+static uint64_t advance(uint64_t ns)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	bool has_order = machine->run.watching || machine->model->keeps_old;
+	uint32_t id = (uint32_t)(pfs_user_current() - pfs_user.threads), epoch = 0;
+	uint64_t now = 0;
+	for (uint32_t rest = clocks.used; rest != 0; rest &= rest - 1) {
+		uint64_t other = known((uint32_t)__builtin_ctz(rest), id, has_order);
+		now = other > now ? other : now;
+	}
+	now += ns;
+	if (has_order && id != OUTSIDE)
+		epoch = pfs_clock_of(&machine->clocks, id)[id];
+	uint32_t *count = &clocks.counts[id];
+	bool is_new = *count == 0 || clocks.changes[id][*count - 1].epoch != epoch;
+	if (is_new && *count < CHANGES_MAX)
+		clocks.changes[id][(*count)++].epoch = epoch;
+	clocks.changes[id][*count - 1].ns = now;
+	clocks.used |= UINT32_C(1) << id;
+	return now;
 }
 
 static uint64_t look(void)
 {
-	return BEGIN + (*own() += LOOK);
+	return BEGIN + advance(LOOK);
 }
 
 void pfs_clock_pass_limit(void)
 {
-	*own() += LIMIT;
+	(void)advance(LIMIT);
 }
 
 int pfs_clock_gettime(clockid_t clock, struct timespec *now)
@@ -70,7 +136,7 @@ int pfs_clock_timespec_get(struct timespec *now, int base)
 
 static int pass(uint64_t ns)
 {
-	*own() += ns;
+	(void)advance(ns);
 	return 0;
 }
 
@@ -100,7 +166,8 @@ int pfs_clock_clock_nanosleep(clockid_t clock, int flags, const struct timespec 
 {
 	(void)clock, (void)rest;
 	uint64_t ns = ns_of(time);
+	uint64_t now = BEGIN + advance(0);
 	if ((flags & TIMER_ABSTIME) == 0)
 		return pass(ns);
-	return ns > BEGIN + *own() ? pass(ns - BEGIN - *own()) : 0;
+	return ns > now ? pass(ns - now) : 0;
 }

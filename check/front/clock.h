@@ -2,8 +2,9 @@
  * clock.h - the time of the checked program.
  *
  * Each thread has a clock of its own, which advances by a microsecond with each reading, by the
- * time it sleeps, and by an hour when a time limit passes. So only the schedule decides what is
- * read.
+ * time it sleeps, and by an hour when a time limit passes. What happens before a reading, by the
+ * program's synchronization, is not later. So the clock never goes back where the program could
+ * tell, and only the schedule decides what is read.
  */
 #ifndef PFS_CHECK_CLOCK_H
 #define PFS_CHECK_CLOCK_H
@@ -11,6 +12,11 @@
 #include <stdint.h>
 #include <sys/time.h>
 #include <time.h>
+
+/* Before the set-up of an execution. */
+void pfs_clock_begin(void);
+struct pfs_machine_snapshot;
+void pfs_clock_put(struct pfs_machine_snapshot *snapshot);
 
 /* A time limit has passed. */
 void pfs_clock_pass_limit(void);

@@ -127,30 +127,45 @@ static int run(const char *const *command)
 }
 
 static const char *const front[] = { "-g", "-O1", "-fsanitize=thread", "-fPIC", "-shared", "-o" };
+/* The last word on these flags: with others, accesses would not be seen (check_copies.h). */
 static const char *const back[] = {
+	"-U_FORTIFY_SOURCE", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
 	"-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc", NULL
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The compiler by its variable, and for volatile accesses the option that its family has. */
+#define CALL(compiler) "exec " compiler " \"$@\""
+#define CALL_VOLATILE(compiler)                                           \
+	"case $(" compiler " --version) in *clang*) "                     \
+	"exec " compiler " -mllvm -tsan-distinguish-volatile=1 \"$@\";; " \
+	"*) exec " compiler " --param=tsan-distinguish-volatile=1 \"$@\";; esac"
+
 /* Its exit status. headers: NULL, or an option of the compiler. */
-static int compile(char **words, int count, bool cxx, const char *headers)
+static int compile(char **words, int count, bool cxx, bool tells_volatile, const char *headers)
 {
 	size_t used = 0;
-	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 8,
+	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 10,
 				      sizeof(*command));
 	if (command == NULL)
 		return -1;
 	command[used++] = "sh";
 	command[used++] = "-c";
-	command[used++] = cxx ? "exec ${CXX:-c++} \"$@\"" : "exec ${CC:-cc} \"$@\"";
+	if (tells_volatile)
+		command[used++] = cxx ? CALL_VOLATILE("${CXX:-c++}") : CALL_VOLATILE("${CC:-cc}");
+	else
+		command[used++] = cxx ? CALL("${CXX:-c++}") : CALL("${CC:-cc}");
 	command[used++] = "pfs-check";
 	for (size_t i = 0; i < COUNT(front); i++)
 		command[used++] = front[i];
 	command[used++] = made.program;
 	for (int i = 0; i < count; i++)
 		command[used++] = words[i];
-	if (headers != NULL)
+	if (headers != NULL) {
 		command[used++] = headers;
+		command[used++] = "-include";
+		command[used++] = "pfslab/check_copies.h";
+	}
 	if (cxx)
 		command[used++] = "-lstdc++";
 	for (size_t i = 0; i < COUNT(back); i++)
@@ -160,7 +175,7 @@ static int compile(char **words, int count, bool cxx, const char *headers)
 	return status;
 }
 
-const char *pfs_compile(char **words, int count, const char **program)
+const char *pfs_compile(char **words, int count, bool tells_volatile, const char **program)
 {
 	char headers[PATH_BYTES];
 	bool cxx = false, has_headers = find_headers(headers, sizeof(headers));
@@ -171,7 +186,7 @@ const char *pfs_compile(char **words, int count, const char **program)
 	}
 	if (!make_folder(words[0]))
 		return "cannot create a folder for compiled files; set TMPDIR";
-	int status = compile(words, count, cxx, has_headers ? headers : NULL);
+	int status = compile(words, count, cxx, tells_volatile, has_headers ? headers : NULL);
 	*program = made.program;
 	if (status == 0)
 		return NULL;

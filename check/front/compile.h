@@ -12,7 +12,7 @@ bool pfs_compile_is_source(const char *word);
 
 /* Sources and compiler flags, in their order; *program is then the shared object. NULL, or what is
  * wrong, in a line. */
-const char *pfs_compile(char **words, int count, const char **program);
+const char *pfs_compile(char **words, int count, bool tells_volatile, const char **program);
 
 /* Remove what was made. */
 void pfs_compile_end(void);

@@ -30,7 +30,7 @@ int pfs_check_debug(int argc, char **argv)
 			       "-iex",   "set debuginfod enabled off",
 			       "-ex",    "set pagination off",
 			       "-ex",    "handle SIGSEGV SIGVTALRM nostop noprint",
-			       "-ex",    "break pfs_machine_fail",
+			       "-ex",    "break pfs_machine_failed",
 			       "-ex",    "break pfs_check_stopped",
 			       "-ex",    "run",
 			       "-ex",    "pfs-threads",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "check/front/names.h"
+#include "check/machine/finding.h"
 
 /* Calls that no thread of the machine can make with their meaning: by their first letters. */
 /* clang-format off */
@@ -62,6 +63,7 @@ static const char *const harmless[] = { "__atomic_is_lock_free",
 					"pthread_condattr_setclock",
 					"pthread_condattr_destroy",
 					"pthread_rwlockattr_init",
+					"pthread_rwlockattr_setkind_np",
 					"pthread_rwlockattr_destroy",
 					"pthread_barrierattr_init",
 					"pthread_barrierattr_destroy",
@@ -121,7 +123,19 @@ static int by_address(const void *a, const void *b)
 	return (one->first > other->first) - (one->first < other->first);
 }
 
-static void read_objects(struct pfs_elf_file *self)
+void pfs_elf_symbols(const struct pfs_elf_file *self, struct pfs_elf_symbols *symbols)
+{
+	const Elf64_Shdr *table = section_of(self, SHT_DYNSYM);
+	*symbols = (struct pfs_elf_symbols){ NULL, 0, NULL };
+	if (table == NULL)
+		return;
+	symbols->first = (const void *)(self->bytes + table->sh_offset);
+	symbols->count = table->sh_size / sizeof(Elf64_Sym);
+	symbols->strings = string_of(self, table, 0);
+}
+
+/* Variables, or thread-local ones. */
+static void read_objects(const struct pfs_elf_file *self, int type, struct pfs_elf_objects *objects)
 {
 	const Elf64_Shdr *table = section_of(self, SHT_SYMTAB);
 	if (table == NULL)
@@ -130,17 +144,18 @@ static void read_objects(struct pfs_elf_file *self)
 		return;
 	const Elf64_Sym *symbols = (const void *)(self->bytes + table->sh_offset);
 	size_t count = table->sh_size / sizeof(*symbols);
-	self->objects = calloc(count + 1, sizeof(*self->objects));
-	for (size_t i = 0; self->objects != NULL && i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) != STT_OBJECT || symbols[i].st_size == 0 ||
+	objects->at = calloc(count + 1, sizeof(*objects->at));
+	for (size_t i = 0; objects->at != NULL && i < count; i++) {
+		if ((int)ELF64_ST_TYPE(symbols[i].st_info) != type || symbols[i].st_size == 0 ||
 		    symbols[i].st_shndx == SHN_UNDEF)
 			continue;
-		self->objects[self->object_count++] =
+		objects->at[objects->count++] =
 			(struct pfs_elf_object){ string_of(self, table, symbols[i].st_name),
+						 string_of(self, table, symbols[i].st_name), false,
 						 symbols[i].st_value, symbols[i].st_size };
 	}
-	if (self->object_count != 0)
-		qsort(self->objects, self->object_count, sizeof(*self->objects), by_address);
+	if (objects->count != 0)
+		qsort(objects->at, objects->count, sizeof(*objects->at), by_address);
 }
 
 /* A position-independent executable looks like a shared object, except for a flag. */
@@ -216,7 +231,8 @@ const char *pfs_elf_read(struct pfs_elf_file *self, const char *path)
 		       "PFS_CHECK_SCENARIO starts its threads";
 	if (head->e_type != ET_DYN)
 		return NOT_SHARED;
-	read_objects(self);
+	read_objects(self, STT_OBJECT, &self->variables);
+	read_objects(self, STT_TLS, &self->locals);
 	return NULL;
 }
 
@@ -287,42 +303,120 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 }
 
 /* Of a variable that C++ calls "_ZL4ring", or "_Z4ring": ring. Others stay. */
-static const char *plain_name(const char *name, int *length)
+static const char *plain_name(const char *name)
 {
 	char *end;
-	*length = (int)strlen(name);
 	if (strncmp(name, "_Z", 2) != 0)
 		return name;
 	const char *number = name + (name[2] == 'L' ? 3 : 2);
 	long letters = strtol(number, &end, 10);
-	if (end == number || letters != (long)strlen(end))
-		return name;
-	*length = (int)letters;
-	return end;
+	return end == number || letters != (long)strlen(end) ? name : end;
 }
 
-bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes)
+/* How many earlier objects have the same name. */
+static size_t count_before(const struct pfs_elf_file *self, size_t at, const char *name)
 {
-	size_t low = 0, high = self->object_count;
+	size_t count = 0, length = strlen(name);
+	for (size_t before = 0; before < at; before++) {
+		const char *other = self->variables.at[before].name;
+		count += strncmp(other, name, length) == 0 &&
+			 (other[length] == '\0' || other[length] == '#');
+	}
+	return count;
+}
+
+static void shorten(struct pfs_elf_file *self, size_t at)
+{
+	struct pfs_elf_object *object = &self->variables.at[at];
+	char text[PFS_SHORT_BYTES + 24];
+	if (strlen(object->whole) <= PFS_SHORT_CHARS)
+		return;
+	pfs_finding_shorten(object->whole, text);
+	size_t before = count_before(self, at, text);
+	if (before != 0)
+		(void)snprintf(text + strlen(text), 24, "#%zu", before + 1);
+	char *name = strdup(text);
+	if (name != NULL)
+		object->name = name;
+}
+
+void pfs_elf_demangle(struct pfs_elf_file *self, pfs_elf_demangler *demangler)
+{
+	for (size_t at = 0; at < self->variables.count; at++) {
+		struct pfs_elf_object *object = &self->variables.at[at];
+		int status = 0;
+		const char *name = plain_name(object->whole);
+		if (strncmp(name, "_Z", 2) == 0 && demangler != NULL)
+			name = demangler(object->whole, NULL, NULL, &status);
+		if (name != NULL)
+			object->name = object->whole = name;
+		shorten(self, at);
+	}
+}
+
+bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning)
+{
+	const Elf64_Shdr *table = section_of(self, SHT_DYNSYM);
+	const Elf64_Sym *symbols = (const void *)(self->bytes + table->sh_offset);
+	for (size_t i = 1; i < table->sh_size / sizeof(*symbols); i++) {
+		const char *name = string_of(self, table, symbols[i].st_name);
+		if (symbols[i].st_shndx == SHN_UNDEF &&
+		    strncmp(name, beginning, strlen(beginning)) == 0)
+			return true;
+	}
+	return false;
+}
+
+void pfs_elf_forget_names(struct pfs_elf_file *self)
+{
+	for (size_t at = 0; at < self->variables.count; at++)
+		self->variables.at[at].was_named = false;
+}
+
+void pfs_elf_short_names(const struct pfs_elf_file *self,
+			 void (*visit)(void *context, const char *name, const char *whole),
+			 void *context)
+{
+	for (size_t at = 0; at < self->variables.count; at++) {
+		const struct pfs_elf_object *object = &self->variables.at[at];
+		if (object->was_named && object->name != object->whole)
+			visit(context, object->name, object->whole);
+	}
+}
+
+static bool name_in(const struct pfs_elf_objects *objects, uint64_t address, char *name,
+		    size_t name_bytes)
+{
+	size_t low = 0, high = objects->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (self->objects[middle].first <= address)
+		if (objects->at[middle].first <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == 0)
 		return false;
-	const struct pfs_elf_object *object = &self->objects[low - 1];
+	struct pfs_elf_object *object = &objects->at[low - 1];
 	uint64_t inside = address - object->first;
 	if (inside >= object->bytes)
 		return false;
-	int length;
-	const char *text = plain_name(object->name, &length);
+	object->was_named = true;
 	if (inside == 0)
-		(void)snprintf(name, name_bytes, "%.*s", length, text);
+		(void)snprintf(name, name_bytes, "%s", object->name);
 	else
-		(void)snprintf(name, name_bytes, "%.*s+%llu", length < 20 ? length : 20, text,
+		(void)snprintf(name, name_bytes, "%s+%llu", object->name,
 			       (unsigned long long)inside);
 	return true;
+}
+
+bool pfs_elf_name(const struct pfs_elf_file *self, uint64_t address, char *name, size_t name_bytes)
+{
+	return name_in(&self->variables, address, name, name_bytes);
+}
+
+bool pfs_elf_local_name(const struct pfs_elf_file *self, uint64_t offset, char *name,
+			size_t name_bytes)
+{
+	return name_in(&self->locals, offset, name, name_bytes);
 }

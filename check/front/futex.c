@@ -9,7 +9,6 @@
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/machine/snapshot.h"
-#include "check/machine/trace.h"
 
 #define QUEUES 16u
 #define QUEUE_OF(word) ((uint32_t)((uintptr_t)(word) / 4 % QUEUES))
@@ -53,10 +52,12 @@ static long sleep_on(struct queue *self, const uint32_t *word, uint32_t bits, bo
 	self->waiters[self->count].bits = bits;
 	self->waiters[self->count++].thread = thread->id;
 	thread->has_limit = has_limit;
-	(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
+	thread->sleeps++;
+	thread->awaited = word;
 	unlock(self, place);
-	pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+	pfs_call_sleep(thread, place);
 	thread->has_limit = false;
+	thread->awaited = NULL;
 	return 0;
 }
 
@@ -99,8 +100,7 @@ static long wake(const uint32_t *word, uint32_t most, uint32_t bits,
 	}
 	self->count = left;
 	for (uint32_t i = 0; i < count; i++)
-		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
-				   PFS_SIM_RELAXED, place);
+		pfs_call_wake(woken[i], place);
 	unlock(self, place);
 	return (long)count;
 }
@@ -116,7 +116,7 @@ bool pfs_futex_is_of_atomic(const void *code)
 		(void)pfs_places_of(code, &is_foreign);
 		if (!is_foreign || depth == 0)
 			return false;
-		code = self->calls[--depth];
+		code = self->calls[--depth].code;
 	}
 	return true;
 }
@@ -130,9 +130,11 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	long what = operation & ~(long)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	(void)other;
 	if (number != SYS_futex) {
-		pfs_machine_fail("system call %ld at %s:%d is not modelled: leave it out of the "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "system call %ld at " PFS_SIDE_1
+				 " is not modelled: leave it out of the "
 				 "scenario",
-				 number, pfs_trace_base_name(place->file), place->line);
+				 number);
 		return fail_as(ENOSYS);
 	}
 	if (of_atomic)
@@ -145,9 +147,11 @@ long pfs_futex_syscall(long number, uint32_t *word, long operation, long value, 
 	case FUTEX_WAKE: bits = FUTEX_BITSET_MATCH_ANY; /* fall through */
 	case FUTEX_WAKE_BITSET: return wake(word, (uint32_t)value, (uint32_t)bits, place);
 	default:
-		pfs_machine_fail("futex operation %ld at %s:%d is not modelled: use FUTEX_WAIT and "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("calls", place)),
+				 "futex operation %ld at " PFS_SIDE_1
+				 " is not modelled: use FUTEX_WAIT and "
 				 "FUTEX_WAKE, or their _BITSET variants",
-				 what, pfs_trace_base_name(place->file), place->line);
+				 what);
 		return fail_as(ENOSYS);
 	}
 }
@@ -156,10 +160,9 @@ bool pfs_futex_looks_again(const void *address, const struct pfs_sim_place *plac
 			   uint64_t *seen)
 {
 	const struct pfs_user_thread *self = pfs_user_current();
-	if (self->look_count == 0)
-		return false;
-	const struct pfs_user_look *last = &self->looks[self->look_count - 1];
-	if (last->address != address || last->place != place || !pfs_futex_is_of_atomic(code))
+	const struct pfs_user_look *last = &self->look;
+	if (!self->has_look || last->address != address || last->place != place ||
+	    !pfs_futex_is_of_atomic(code))
 		return false;
 	*seen = last->seen;
 	return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "check/front/pages.h"
 #include "check/front/sizes.h"
 #include "check/machine/grow.h"
 #include "check/machine/machine.h"
@@ -18,6 +19,8 @@
 #define GAP_BYTES ((size_t)16) /* between blocks, so that one past the end is in none */
 #define PATTERN 0xA5           /* of new bytes, and of gaps */
 #define FREED 0x5A
+#define NEW_BYTES_MIN 4u /* fewer may have the value of new bytes by chance */
+#define NEW_BYTES_MAX 16u
 #define SIZE_LIMIT ((size_t)1 << 30)
 
 struct block {
@@ -33,6 +36,11 @@ static struct {
 	size_t used;
 	struct block *blocks; /* by address */
 	uint32_t count, room;
+	/* What constructors allocated: before the first execution. */
+	size_t kept_used;
+	struct block *kept;
+	uint32_t kept_count;
+	bool looks_for_new; /* reads of bytes that were not written */
 } heap;
 
 bool pfs_check_heap_begin(void)
@@ -45,10 +53,25 @@ bool pfs_check_heap_begin(void)
 	return true;
 }
 
+void pfs_check_heap_keep(void)
+{
+	heap.kept = malloc((heap.count + 1) * sizeof(*heap.kept));
+	if (heap.kept == NULL)
+		abort();
+	heap.kept_used = heap.used;
+	heap.kept_count = heap.count;
+	if (heap.count == 0)
+		return;
+	memcpy(heap.kept, heap.blocks, heap.count * sizeof(*heap.kept));
+	pfs_pages_add(heap.region, heap.used + GAP_BYTES);
+}
+
 void pfs_check_heap_reset(void)
 {
-	heap.used = 0;
-	heap.count = 0;
+	heap.used = heap.kept_used;
+	heap.count = heap.kept_count;
+	if (heap.count != 0)
+		memcpy(heap.blocks, heap.kept, heap.count * sizeof(*heap.kept));
 }
 
 void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot)
@@ -57,8 +80,8 @@ void pfs_check_heap_put(struct pfs_machine_snapshot *snapshot)
 	pfs_snapshot_put(snapshot, &heap.count, sizeof(heap.count));
 	pfs_snapshot_put(snapshot, heap.blocks, heap.count * sizeof(heap.blocks[0]));
 	/* Larger heaps are not kept, so their size is enough. */
-	size_t bytes = heap.used + GAP_BYTES;
-	pfs_snapshot_put(snapshot, heap.region,
+	size_t bytes = heap.used - heap.kept_used + GAP_BYTES;
+	pfs_snapshot_put(snapshot, heap.region + heap.kept_used,
 			 bytes < 2 * PFS_REWIND_BYTES_MAX ? bytes : 2 * PFS_REWIND_BYTES_MAX);
 }
 
@@ -96,11 +119,15 @@ static struct block *block_before(uintptr_t address)
 	return low != 0 ? &heap.blocks[low - 1] : NULL;
 }
 
-static const char *text_of(const struct pfs_sim_place *place, char *text, size_t bytes)
+/* Who allocated or freed a block is not kept. */
+static struct pfs_finding_side made_by(const struct block *block)
 {
-	(void)snprintf(text, bytes, "%s (%.40s:%d)", place->function,
-		       pfs_trace_base_name(place->file), place->line);
-	return text;
+	return pfs_side(PFS_THREAD_NONE, "allocated", block->made);
+}
+
+static struct pfs_finding_side freed_by(const struct block *block)
+{
+	return pfs_side(PFS_THREAD_NONE, "freed", block->freed);
 }
 
 /*
@@ -109,15 +136,14 @@ static const char *text_of(const struct pfs_sim_place *place, char *text, size_t
  */
 static void look_at_gap(const struct block *block)
 {
-	char made[128];
 	const unsigned char *gap = (const unsigned char *)block->first + block->size;
 	for (size_t i = 0; i < GAP_BYTES; i++) {
 		if (gap[i] != PATTERN) {
-			pfs_machine_fail("out of bounds: byte %zu after a block of %zu bytes was "
+			pfs_machine_find(PFS_FOUND_OUT_OF_BOUNDS, PFS_SIDES(made_by(block)),
+					 "out of bounds: byte %zu after a block of %zu bytes was "
 					 "written by code that is not watched (-fno-builtin shows "
-					 "where); the block was "
-					 "allocated at %s",
-					 i, block->size, text_of(block->made, made, sizeof(made)));
+					 "where); the block was allocated at " PFS_SIDE_1,
+					 i, block->size);
 			return;
 		}
 	}
@@ -125,16 +151,16 @@ static void look_at_gap(const struct block *block)
 
 static void look_at_freed(const struct block *block)
 {
-	char freed[128];
 	const unsigned char *byte = (const unsigned char *)block->first;
 	if (block->size == 0 || (byte[0] == FREED && memcmp(byte, byte + 1, block->size - 1) == 0))
 		return;
 	for (size_t i = 0; i < block->size; i++) {
 		if (byte[i] != FREED) {
-			pfs_machine_fail("use after free: byte %zu of a block was written by code "
-					 "that is not watched "
-					 "(-fno-builtin shows where) after it was freed at %s",
-					 i, text_of(block->freed, freed, sizeof(freed)));
+			pfs_machine_find(PFS_FOUND_USE_AFTER_FREE, PFS_SIDES(freed_by(block)),
+					 "use after free: byte %zu of a block was written by code "
+					 "that is not watched (-fno-builtin shows where) after it "
+					 "was freed at " PFS_SIDE_1,
+					 i);
 			return;
 		}
 	}
@@ -151,15 +177,14 @@ void pfs_check_heap_end(void)
 
 size_t pfs_check_heap_give(void *pointer, const struct pfs_sim_place *place)
 {
-	char here[128], there[128];
 	struct block *block = block_before((uintptr_t)pointer);
 	if (block == NULL || block->first != (uintptr_t)pointer)
-		pfs_machine_fail("free at %s of a pointer that malloc did not return",
-				 text_of(place, here, sizeof(here)));
+		pfs_machine_find(PFS_FOUND_BAD_FREE, PFS_SIDES(pfs_side_here("frees", place)),
+				 "free at " PFS_SIDE_1 " of a pointer that malloc did not return");
 	else if (block->freed != NULL)
-		pfs_machine_fail("double free: at %s; first freed at %s",
-				 text_of(place, here, sizeof(here)),
-				 text_of(block->freed, there, sizeof(there)));
+		pfs_machine_find(PFS_FOUND_DOUBLE_FREE,
+				 PFS_SIDES(pfs_side_here("frees", place), freed_by(block)),
+				 "double free: at " PFS_SIDE_1 "; first freed at " PFS_SIDE_2);
 	else {
 		look_at_gap(block);
 		memset(pointer, FREED, block->size);
@@ -181,26 +206,52 @@ void pfs_check_heap_note_atomic(const void *address)
 		block->has_atomics = true;
 }
 
+void pfs_check_heap_uninitialized(void)
+{
+	heap.looks_for_new = true;
+}
+
+/* Bytes that malloc returned, and that nothing has written. A copy of many may have gaps. */
+static bool is_new(const void *address, size_t size)
+{
+	const unsigned char *bytes = address;
+	return size >= NEW_BYTES_MIN && size <= NEW_BYTES_MAX && bytes[0] == PATTERN &&
+	       memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
 void pfs_check_heap_look(const void *address, size_t size, bool writes,
 			 const struct pfs_sim_place *place)
 {
-	char here[128], made[128], freed[128];
 	if (!pfs_check_heap_has(address) || size == 0)
 		return;
 	const struct block *block = block_before((uintptr_t)address);
 	const char *verb = writes ? "write" : "read";
-	if (block == NULL || (uintptr_t)address - block->first + size > block->size)
-		pfs_machine_fail("out of bounds: %s of %zu bytes at %s, outside every block%s%s",
-				 verb, size, text_of(place, here, sizeof(here)),
-				 block != NULL ? "; the nearest block below it was allocated at "
-					       : "",
-				 block != NULL ? text_of(block->made, made, sizeof(made)) : "");
+	const char *does = writes ? "writes" : "reads";
+	if (block == NULL)
+		pfs_machine_find(PFS_FOUND_OUT_OF_BOUNDS, PFS_SIDES(pfs_side_here(does, place)),
+				 "out of bounds: %s of %zu bytes at " PFS_SIDE_1
+				 ", outside every block",
+				 verb, size);
+	else if ((uintptr_t)address - block->first + size > block->size)
+		pfs_machine_find(PFS_FOUND_OUT_OF_BOUNDS,
+				 PFS_SIDES(pfs_side_here(does, place), made_by(block)),
+				 "out of bounds: %s of %zu bytes at " PFS_SIDE_1
+				 ", outside every block; the nearest block below it was allocated "
+				 "at " PFS_SIDE_2,
+				 verb, size);
 	else if (block->freed != NULL)
-		pfs_machine_fail("use after free: %s at %s of a block that was freed at %s, "
-				 "allocated at %s",
-				 verb, text_of(place, here, sizeof(here)),
-				 text_of(block->freed, freed, sizeof(freed)),
-				 text_of(block->made, made, sizeof(made)));
+		pfs_machine_find(
+			PFS_FOUND_USE_AFTER_FREE,
+			PFS_SIDES(pfs_side_here(does, place), freed_by(block), made_by(block)),
+			"use after free: %s at " PFS_SIDE_1
+			" of a block that was freed at " PFS_SIDE_2 ", allocated at " PFS_SIDE_3,
+			verb);
+	else if (heap.looks_for_new && !writes && is_new(address, size))
+		pfs_machine_find(PFS_FOUND_UNINITIALIZED,
+				 PFS_SIDES(pfs_side_here(does, place), made_by(block)),
+				 "uninitialized read: of %zu bytes at " PFS_SIDE_1
+				 ", in a block that was allocated at " PFS_SIDE_2,
+				 size);
 }
 
 /* Mark blocks that words of these bytes point into, and append them to those still to be scanned;
@@ -215,7 +266,8 @@ static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t
 		if (!pfs_check_heap_has((const void *)word))
 			continue;
 		struct block *block = block_before(word);
-		if (block == NULL || block->reached || word - block->first > block->size)
+		if (block == NULL || block->reached || word - block->first > block->size ||
+		    block < &heap.blocks[heap.kept_count])
 			continue;
 		block->reached = true;
 		waiting[count++] = (uint32_t)(block - heap.blocks);
@@ -226,12 +278,17 @@ static uint32_t reach(uintptr_t first, size_t bytes, uint32_t *waiting, uint32_t
 static void reach_all(const struct pfs_check_root *roots, size_t root_count)
 {
 	uint32_t *waiting = malloc(heap.count * sizeof(*waiting)), count = 0;
+	const void *first;
+	size_t bytes;
 	if (waiting == NULL)
 		abort();
-	for (uint32_t i = 0; i < heap.count; i++)
+	for (uint32_t i = heap.kept_count; i < heap.count; i++)
 		heap.blocks[i].reached = false;
 	for (size_t i = 0; i < root_count; i++)
 		count = reach((uintptr_t)roots[i].first, roots[i].bytes, waiting, count);
+	/* Of the program's libraries, and of what constructors allocated. */
+	for (uint32_t i = 0; pfs_pages_written(i, &first, &bytes); i++)
+		count = reach((uintptr_t)first, bytes, waiting, count);
 	while (count != 0) {
 		const struct block *block = &heap.blocks[waiting[--count]];
 		if (block->freed == NULL)
@@ -243,9 +300,9 @@ static void reach_all(const struct pfs_check_root *roots, size_t root_count)
 bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 			 const struct pfs_sim_place **place, size_t *size)
 {
-	if (heap.count != 0)
+	if (heap.count != heap.kept_count)
 		reach_all(roots, count);
-	for (uint32_t i = 0; i < heap.count; i++) {
+	for (uint32_t i = heap.kept_count; i < heap.count; i++) {
 		const struct block *block = &heap.blocks[i];
 		if (block->freed != NULL || block->reached)
 			continue;
@@ -262,7 +319,20 @@ bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes)
 								: NULL;
 	if (block == NULL)
 		return false;
-	(void)snprintf(name, name_bytes, "block %u+%zu", (unsigned)(block - heap.blocks),
+	uint32_t at = (uint32_t)(block - heap.blocks);
+	bool is_kept = at < heap.kept_count;
+	(void)snprintf(name, name_bytes, "%sblock %u+%zu", is_kept ? "the constructors' " : "",
+		       is_kept ? at : at - heap.kept_count,
 		       (size_t)((uintptr_t)address - block->first));
 	return true;
+}
+
+void pfs_check_heap_origin(const void *address, char *name, size_t name_bytes)
+{
+	const struct block *block = pfs_check_heap_has(address) ? block_before((uintptr_t)address)
+								: NULL;
+	size_t length = strlen(name);
+	if (block != NULL)
+		(void)snprintf(name + length, name_bytes - length, " (allocated at %s:%d)",
+			       pfs_trace_base_name(block->made->file), block->made->line);
 }

@@ -13,7 +13,8 @@ struct pfs_sim_place;
 
 /* false: the host has no address space left. */
 bool pfs_check_heap_begin(void);
-/* Forget all blocks. */
+/* keep: the blocks so far, which constructors allocated, are of every execution. reset: as then. */
+void pfs_check_heap_keep(void);
 void pfs_check_heap_reset(void);
 
 struct pfs_machine_snapshot;
@@ -36,7 +37,7 @@ void pfs_check_heap_note_atomic(const void *address);
 /* At an execution's end: did code that does not report its accesses write after blocks, or to freed
  * ones? Then ends the execution as failed. */
 void pfs_check_heap_end(void);
-/* A block that nothing points to, starting from these roots; false: none. */
+/* A block of this execution that nothing points to, starting from these roots; false: none. */
 struct pfs_check_root {
 	const void *first;
 	size_t bytes;
@@ -46,5 +47,11 @@ bool pfs_check_heap_leak(const struct pfs_check_root *roots, size_t count,
 
 /* "block 3+8"; false: no block. */
 bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes);
+
+/* Reads of 4 to 16 bytes of a block that were not written fail, from now on. */
+void pfs_check_heap_uninitialized(void);
+
+/* Of a block that is in use: appends where it was allocated. */
+void pfs_check_heap_origin(const void *address, char *name, size_t name_bytes);
 
 #endif

@@ -60,12 +60,14 @@ void pfs_history_put(struct pfs_machine_snapshot *snapshot)
 void pfs_check_specification(const void *initial, size_t state_bytes, pfs_check_step *step)
 {
 	if (!pfs_user.in_setup) {
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
 			"pfs_check_specification in a thread: call it in a scenario's function");
 		return;
 	}
 	if (state_bytes > PFS_HISTORY_STATE_MAX) {
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
 			"pfs_check_specification: the state has %zu bytes, the most is %u: "
 			"make it smaller",
 			state_bytes, PFS_HISTORY_STATE_MAX);
@@ -123,14 +125,17 @@ static struct pfs_call *add_call(uint32_t thread, const char *name)
 {
 	uint32_t at = history.count;
 	if (history.step == NULL) {
-		pfs_machine_fail("a call without a specification: the scenario's function calls "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "a call without a specification: the scenario's function calls "
 				 "pfs_check_specification first");
 	} else if (history.current[thread] != 0) {
-		pfs_machine_fail("call of %s inside a call of %s, which has not returned: end it "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "call of %s inside a call of %s, which has not returned: end it "
 				 "with pfs_check_return",
 				 name, history.calls[history.current[thread] - 1].name);
 	} else if (at == PFS_HISTORY_MAX) {
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
 			"more than %u calls of a specification in one execution: make fewer",
 			PFS_HISTORY_MAX);
 	} else {
@@ -174,7 +179,8 @@ int64_t pfs_check_return(int64_t result)
 	struct pfs_machine *machine = pfs_user.machine;
 	uint32_t id = caller();
 	if (history.current[id] == 0) {
-		pfs_machine_fail("pfs_check_return without pfs_check_call: begin the call first");
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "pfs_check_return without pfs_check_call: begin the call first");
 		return result;
 	}
 	uint32_t at = history.current[id] - 1;
@@ -230,10 +236,12 @@ void pfs_history_check(void)
 							     history.step, &history.longest);
 	history.do_not_fit = verdict == PFS_HISTORY_DO_NOT;
 	if (verdict == PFS_HISTORY_DO_NOT)
-		pfs_machine_fail("not linearizable: no order of the %u calls gives their results",
+		pfs_machine_find(PFS_FOUND_NOT_LINEARIZABLE, PFS_NO_SIDES,
+				 "not linearizable: no order of the %u calls gives their results",
 				 history.count);
 	else if (verdict == PFS_HISTORY_TOO_MANY)
-		pfs_machine_fail("not enough memory to search for an order of %u calls: use fewer "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "not enough memory to search for an order of %u calls: use fewer "
 				 "overlapping calls, or a smaller state",
 				 history.count);
 }

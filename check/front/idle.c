@@ -8,45 +8,22 @@
 
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "check/front/compile.h"
 #include "check/front/places.h"
+#include "check/front/refuse.h"
 #include "check/front/signals.h"
 #include "check/front/user.h"
-#include "base/command_line.h"
-#include "check/machine/trace.h"
 
 #define TICKS 8   /* of the patience */
 #define BUSY 0.01 /* with less of a tick as CPU time the process slept */
 
 static struct {
-	const char *program;
 	double tick, processor;
 	uint64_t seen;  /* executions and steps, at the last tick */
 	uint32_t ticks; /* slept through */
 } idle;
-
-/* None of our code is active: the program called what sleeps. */
-static void give_up(const struct pfs_machine *machine)
-{
-	const struct pfs_vthread *running = machine->run.running;
-	char who[64] = "the set-up or final check";
-	if (running != NULL)
-		(void)snprintf(who, sizeof(who), "thread %u", running->id);
-	if (ftrylockfile(stdout) == 0)
-		(void)fflush(stdout);
-	(void)pfs_command_refuse("pfs-check", PFS_EXIT_WRONG_USE,
-				 "%s: %s sleeps in a call that is not modelled%s%s: leave the call "
-				 "out of the scenario",
-				 idle.program, who, running != NULL ? ", " : "",
-				 running != NULL ? pfs_trace_after(running->pending.place) : "");
-	pfs_compile_end();
-	_exit(PFS_EXIT_WRONG_USE);
-}
 
 static void on_alarm(int signal_number)
 {
@@ -62,13 +39,14 @@ static void on_alarm(int signal_number)
 	idle.seen = now;
 	idle.processor = processor;
 	if (idle.ticks == TICKS)
-		give_up(machine);
+		pfs_refuse_now("leave the call out of the scenario",
+			       "sleeps in a call that is not modelled"); /* none of our code is
+									  * active */
 }
 
-bool pfs_check_idle_begin(const char *program, double patience)
+bool pfs_check_idle_begin(double patience)
 {
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART };
-	idle.program = program;
 	idle.tick = patience / TICKS;
 	return patience <= 0 || (sigaction(SIGALRM, &action, NULL) == 0 &&
 				 pfs_check_timer_start(ITIMER_REAL, idle.tick));
@@ -77,5 +55,5 @@ bool pfs_check_idle_begin(const char *program, double patience)
 void pfs_check_idle_forked(void)
 {
 	idle.ticks = 0;
-	(void)pfs_check_idle_begin(idle.program, idle.tick * TICKS);
+	(void)pfs_check_idle_begin(idle.tick * TICKS);
 }

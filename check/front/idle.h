@@ -8,7 +8,7 @@
 
 /* From now on, end pfs-check with a line, as for a program that cannot be checked, if the program
  * has neither reached an operation nor used the processor for `patience` seconds. */
-bool pfs_check_idle_begin(const char *program, double patience);
+bool pfs_check_idle_begin(double patience);
 
 /* In a forked process, which has no timer yet. */
 void pfs_check_idle_forked(void);

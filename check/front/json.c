@@ -1,86 +1,71 @@
 #define _GNU_SOURCE
 #include "check/front/json.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/command_line.h"
+#include "base/output.h"
 #include "check/front/history.h"
+#include "check/front/library.h"
 #include "check/front/outcomes.h"
 #include "check/front/user.h"
+#include "check/front/warn.h"
 #include "check/machine/trace.h"
+
+static struct {
+	struct pfs_json json; /* out NULL: none */
+	const struct pfs_check_arguments *arguments;
+	struct pfs_output output;
+	pid_t owner; /* not in a process of the search */
+} document;
 
 /* ---- what failed ---- */
 
-static const char *kind_of(const struct pfs_search_result *result)
+static void put_place(struct pfs_json *json, const char *function, const char *file, int line)
 {
-	static const char *const kinds[] = { "data race",       "assertion",     "use after free",
-					     "double free",     "out of bounds", "leak",
-					     "not linearizable" };
-	if (result->end == PFS_END_DEADLOCK)
-		return "deadlock";
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(result->message, kinds[i], strlen(kinds[i])) == 0)
-			return kinds[i];
-	}
-	return "failure";
+	if (function != NULL)
+		pfs_json_text(json, "function", function);
+	if (file == NULL || line == 0)
+		return;
+	pfs_json_text(json, "file", file);
+	pfs_json_integer(json, "line", line);
 }
 
-/* The next "(FILE:LINE)" of a message; *open and *colon point into it. Returns its end, or NULL. */
-static const char *find_place(const char *text, const char **open, const char **colon)
+static void put_sides(struct pfs_json *json, const struct pfs_finding *finding)
 {
-	for (const char *end = strchr(text, ')'); end != NULL; end = strchr(end + 1, ')')) {
-		const char *at = end;
-		while (at > text && isdigit((unsigned char)at[-1]))
-			at--;
-		if (at == end || at == text || *--at != ':')
-			continue;
-		*colon = at;
-		while (at > text && *at != '(')
-			at--;
-		*open = at;
-		if (*at == '(')
-			return end + 1;
+	pfs_json_array(json, "sides");
+	for (uint32_t i = 0; i < finding->side_count; i++) {
+		const struct pfs_finding_side *side = &finding->sides[i];
+		pfs_json_object(json, NULL);
+		if (side->thread != PFS_THREAD_NONE)
+			pfs_json_count(json, "thread", side->thread);
+		if (side->does != NULL)
+			pfs_json_text(json, "does", side->does);
+		put_place(json, side->function, side->file, side->line);
+		pfs_json_end(json);
 	}
-	return NULL;
-}
-
-/* A side of it: the thread and the function, as far as the words before the place say so. */
-static void put_side(struct pfs_json *json, const char *before, const char *open, const char *colon)
-{
-	char words[PFS_FAILURE_BYTES], verb[32];
-	unsigned thread;
-	int length = 0;
-	(void)snprintf(words, sizeof(words), "%.*s", (int)(open - before), before);
-	const char *who = strstr(words, "thread "), *function = NULL;
-	for (const char *at = words; (at = strstr(at, " at ")) != NULL; at += 4)
-		function = at + 4;
-	/* One word, if it is not known where it begins: it may be no function. */
-	if (function != NULL && strchr(function, ' ') != strrchr(function, ' '))
-		function = NULL;
-	pfs_json_object(json, NULL);
-	pfs_json_bytes(json, "file", open + 1, (size_t)(colon - open - 1));
-	pfs_json_count(json, "line", strtoull(colon + 1, NULL, 10));
-	if (who != NULL && sscanf(who, "thread %u %31s%n", &thread, verb, &length) == 2) {
-		bool is_access = strncmp(who + length, " at ", 4) == 0;
-		pfs_json_count(json, "thread", thread);
-		if (is_access || strcmp(verb, "waits") == 0)
-			pfs_json_text(json, "does", verb);
-		if (is_access)
-			function = who + length + 4;
-	}
-	size_t bytes = function != NULL ? strlen(function) : 0;
-	if (bytes > 1 && function[bytes - 1] == ' ')
-		pfs_json_bytes(json, "function", function, bytes - 1);
 	pfs_json_end(json);
 }
 
-static void put_sides(struct pfs_json *json, const char *message)
+static void put_name(void *context, const char *name, const char *whole)
 {
-	const char *open = NULL, *colon = NULL;
-	pfs_json_array(json, "places");
-	for (const char *end; (end = find_place(message, &open, &colon)) != NULL; message = end)
-		put_side(json, message, open, colon);
+	struct pfs_json *json = context;
+	pfs_json_object(json, NULL);
+	pfs_json_text(json, "short", name);
+	pfs_json_text(json, "name", whole);
+	pfs_json_end(json);
+}
+
+/* Those that the texts shorten. */
+static void put_names(struct pfs_json *json, const struct pfs_finding *finding)
+{
+	pfs_json_array(json, "names");
+	pfs_finding_short_names(finding, put_name, json);
+	pfs_library_short_names(put_name, json);
 	pfs_json_end(json);
 }
 
@@ -104,13 +89,13 @@ static void put_steps(struct pfs_json *json, const struct pfs_machine *machine)
 	pfs_json_lines(json);
 	for (uint32_t at = 0; at < machine->run.step_count; at++) {
 		const struct pfs_step *step = &machine->trace.steps[at];
-		char text[160];
+		const struct pfs_sim_place *place = step->operation.place;
+		char text[PFS_TRACE_BYTES];
 		pfs_trace_describe(machine, at, text, sizeof(text));
 		pfs_json_object(json, NULL);
 		pfs_json_count(json, "thread", step->thread);
 		pfs_json_text(json, "text", text);
-		pfs_json_text(json, "file", step->operation.place->file);
-		pfs_json_integer(json, "line", step->operation.place->line);
+		put_place(json, place->function, place->file, place->line);
 		pfs_json_end(json);
 	}
 	pfs_json_end(json);
@@ -136,14 +121,18 @@ static void put_columns(struct pfs_json *json, const struct pfs_machine *machine
 	free(text);
 }
 
-void pfs_check_json_finding(struct pfs_json *json, const struct pfs_machine *machine,
+void pfs_check_json_finding(const struct pfs_machine *machine,
 			    const struct pfs_search_result *result)
 {
+	struct pfs_json *json = &document.json;
+	if (json->out == NULL)
+		return;
 	pfs_json_object(json, "finding");
 	pfs_json_lines(json);
-	pfs_json_text(json, "kind", kind_of(result));
-	pfs_json_text(json, "message", result->message);
-	put_sides(json, result->message);
+	pfs_json_text(json, "kind", pfs_finding_words(machine->run.finding.kind));
+	pfs_json_text(json, "message", machine->run.message);
+	put_sides(json, &machine->run.finding);
+	put_names(json, &machine->run.finding);
 	put_schedule(json, result);
 	pfs_json_array(json, "by_itself");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
@@ -176,53 +165,109 @@ static void end_scenario(struct pfs_json *json)
 		pfs_json_end(json);
 }
 
-void pfs_check_json_search(struct pfs_json *json, const struct pfs_check_arguments *arguments,
-			   const struct pfs_check_json_search *search)
+static void put_reasons(struct pfs_json *json, const struct pfs_check_report *report)
 {
-	bool none_ended = search->executions == search->incomplete;
-	end_scenario(json);
-	pfs_json_object(json, NULL);
-	pfs_json_lines(json);
-	pfs_json_text(json, "scenario", search->scenario);
-	pfs_json_text(json, "verdict",
-		      search->failed ? "failed"
-		      : none_ended   ? "none ended"
-				     : "no violation");
-	pfs_json_bool(json, "complete", search->complete && !search->failed);
-	pfs_json_text(json, "extent", search->failed ? NULL : search->extent);
-	pfs_json_text(json, "stopped", search->stopped);
+	pfs_json_array(json, "reasons");
+	for (uint32_t i = 0; i < report->reason_count; i++) {
+		const struct pfs_check_reason *reason = &report->reasons[i];
+		pfs_json_object(json, NULL);
+		pfs_json_text(json, "text", reason->text);
+		pfs_json_text(json, "option", reason->option);
+		put_place(json, NULL, reason->file, reason->line);
+		pfs_json_end(json);
+	}
+	pfs_json_end(json);
+}
+
+static void put_options(struct pfs_json *json, const struct pfs_check_arguments *arguments)
+{
 	pfs_json_text(json, "memory", arguments->memory);
 	pfs_json_text(json, "search", arguments->search);
 	pfs_json_bool(json, "races", !arguments->no_races);
+	pfs_json_bool(json, "uninitialized", arguments->uninitialized);
+	pfs_json_bool(json, "volatile", arguments->relaxed_volatile);
 	pfs_json_count(json, "spurious", arguments->spurious);
 	pfs_json_count(json, "looks", arguments->looks);
-	pfs_json_fixed(json, "seconds", 3, search->seconds);
-	pfs_json_count(json, "executions", search->executions);
-	pfs_json_count(json, "repeated", search->repeated);
-	pfs_json_count(json, "incomplete", search->incomplete);
-	pfs_json_count(json, "steps", search->steps);
+	pfs_json_count(json, "step_max", arguments->steps);
+}
+
+void pfs_check_json_search(const struct pfs_check_report *report)
+{
+	struct pfs_json *json = &document.json;
+	if (json->out == NULL)
+		return;
+	end_scenario(json);
+	pfs_json_object(json, NULL);
+	pfs_json_lines(json);
+	pfs_json_text(json, "scenario", report->scenario);
+	pfs_json_text(json, "verdict", pfs_report_verdict(report));
+	pfs_json_bool(json, "complete", report->complete && !report->failed);
+	pfs_json_text(json, "extent", report->failed ? NULL : report->extent);
+	put_reasons(json, report);
+	put_options(json, document.arguments);
+	pfs_json_fixed(json, "seconds", 3, report->seconds);
+	pfs_json_count(json, "executions", report->executions);
+	pfs_json_count(json, "repeated", report->repeated);
+	pfs_json_count(json, "incomplete", report->incomplete);
+	pfs_json_count(json, "pruned", report->pruned);
+	pfs_json_count(json, "steps", report->steps);
 	pfs_json_array(json, "outcomes");
 	pfs_json_lines(json);
 	uint64_t lost = pfs_outcomes_each(put_outcome, json);
 	pfs_json_end(json);
 	pfs_json_count(json, "outcomes_lost", lost);
-	if (!search->failed)
+	if (!report->failed)
 		pfs_json_null(json, "finding");
 }
 
-void pfs_check_json_begin(struct pfs_json *json, const char *program)
+/* ---- the document ---- */
+
+/* The result of an earlier check must not be taken for this one's, whatever happens. */
+static bool remove_old(const char *path)
 {
-	pfs_json_object(json, NULL);
-	pfs_json_count(json, "pfs-check", 1);
-	pfs_json_text(json, "program", program);
-	pfs_json_array(json, "scenarios");
-	pfs_json_lines(json);
+	struct stat about;
+	return stat(path, &about) != 0 || !S_ISREG(about.st_mode) || unlink(path) == 0;
 }
 
-void pfs_check_json_end(struct pfs_json *json, int status)
+bool pfs_check_json_begin(const struct pfs_check_arguments *arguments)
 {
+	struct pfs_json *json = &document.json;
+	if (arguments->json == NULL)
+		return true;
+	if (!remove_old(arguments->json) || !pfs_output_begin(&document.output, arguments->json)) {
+		pfs_warn("--json %s: %s", arguments->json, strerror(errno));
+		return false;
+	}
+	document.arguments = arguments;
+	document.owner = getpid();
+	json->out = document.output.file;
+	pfs_json_object(json, NULL);
+	pfs_json_lines(json);
+	pfs_json_count(json, "pfs-check", PFS_CHECK_JSON_VERSION);
+	pfs_json_text(json, "program", arguments->program);
+	pfs_json_array(json, "scenarios");
+	pfs_json_lines(json);
+	return true;
+}
+
+int pfs_check_json_end(int status)
+{
+	struct pfs_json *json = &document.json;
+	const char *text;
+	if (json->out == NULL || document.owner != getpid())
+		return status;
 	end_scenario(json);
+	pfs_json_end(json);
+	pfs_json_array(json, "warnings");
+	pfs_json_lines(json);
+	for (uint32_t at = 0; (text = pfs_warning(at)) != NULL; at++)
+		pfs_json_text(json, NULL, text);
 	pfs_json_end(json);
 	pfs_json_integer(json, "status", status);
 	pfs_json_end(json);
+	json->out = NULL;
+	if (pfs_output_end(&document.output))
+		return status;
+	pfs_warn("--json %s: %s", document.arguments->json, strerror(errno));
+	return PFS_EXIT_WRONG_USE;
 }

@@ -1,29 +1,24 @@
 /*
- * json.h - the result of a check as JSON; docs/reference/check.md defines it.
+ * json.h - the result of a check as JSON (--json): docs/reference/check.md defines it, and
+ * docs/reference/check.schema.json.
  */
 #ifndef PFS_CHECK_JSON_H
 #define PFS_CHECK_JSON_H
 
 #include "base/json.h"
 #include "check/front/arguments.h"
+#include "check/front/report.h"
 
-/* All searches of a scenario together. */
-struct pfs_check_json_search {
-	const char *scenario;
-	const char *extent; /* in words */
-	uint64_t executions, repeated, incomplete, steps;
-	double seconds;
-	bool complete, failed;
-	const char *stopped; /* the option that stopped it, or NULL */
-};
+#define PFS_CHECK_JSON_VERSION 2u
 
-/* A document and its contents, one scenario after the other. */
-void pfs_check_json_begin(struct pfs_json *json, const char *program);
-void pfs_check_json_search(struct pfs_json *json, const struct pfs_check_arguments *arguments,
-			   const struct pfs_check_json_search *search);
+/* A document in the arguments' file, and its contents, one scenario after the other. Without such a
+ * file nothing happens. false, after a line on stderr: it cannot be written. */
+bool pfs_check_json_begin(const struct pfs_check_arguments *arguments);
+void pfs_check_json_search(const struct pfs_check_report *report);
 /* What a search found; the machine has traced its schedule. Once for each search that failed. */
-void pfs_check_json_finding(struct pfs_json *json, const struct pfs_machine *machine,
+void pfs_check_json_finding(const struct pfs_machine *machine,
 			    const struct pfs_search_result *result);
-void pfs_check_json_end(struct pfs_json *json, int status);
+/* Returns the exit status: the same, or 2 if the file cannot be written. Again: nothing happens. */
+int pfs_check_json_end(int status);
 
 #endif

@@ -15,24 +15,25 @@
 #include "check/front/assembly.h"
 #include "check/front/elf_file.h"
 #include "check/front/names.h"
+#include "check/front/pages.h"
 #include "check/front/places.h"
-#include "check/machine/grow.h"
+#include "check/front/thread_local.h"
 #include "check/machine/snapshot.h"
 
-/* Of the dynamic linker: the address of a thread-local variable, by module and offset. */
-extern void *__tls_get_addr(size_t *index);
-
 #define SEGMENTS_MAX 16u
-#define TLS_MAX 4u
 
 #ifdef __x86_64__
 #define RELOCATION_JUMP R_X86_64_JUMP_SLOT
 #define RELOCATION_DATA R_X86_64_GLOB_DAT
 #define RELOCATION_WORD R_X86_64_64
+#define RELOCATION_DESCRIPTOR R_X86_64_TLSDESC
+#define RELOCATION_FIXED R_X86_64_TPOFF64
 #else
 #define RELOCATION_JUMP R_AARCH64_JUMP_SLOT
 #define RELOCATION_DATA R_AARCH64_GLOB_DAT
 #define RELOCATION_WORD R_AARCH64_ABS64
+#define RELOCATION_DESCRIPTOR R_AARCH64_TLSDESC
+#define RELOCATION_FIXED R_AARCH64_TLS_TPREL
 #endif
 
 struct segment {
@@ -41,26 +42,16 @@ struct segment {
 	void *kept;
 };
 
-/* Thread-local variables of one object. */
-struct local {
-	char *first;
-	size_t bytes;
-	char *initial; /* of a new thread */
-	char *outside; /* as constructors left them */
-	char **copies; /* [threads + 1]; the last: outside */
-	uint32_t room;
-};
-
 static struct {
 	struct pfs_elf_file file;
-	struct link_map *map;
-	struct segment segments[SEGMENTS_MAX];
+	void *handle;                          /* of dlopen */
+	struct link_map *last;                 /* that was loaded before the program */
+	struct link_map *map;                  /* of the program; NULL: not bound yet */
+	struct segment segments[SEGMENTS_MAX]; /* of the program */
 	uint32_t segment_count;
-	struct local locals[TLS_MAX];
-	uint32_t local_count;
-	const struct pfs_name *names; /* that are replaced */
-	bool has_too_many;            /* segments or locals */
-	uint32_t threads, current;    /* of the locals: thread, or threads: outside */
+	const struct pfs_name *const *lists;
+	struct pfs_name *names; /* that are replaced */
+	const char *error;
 } library;
 
 static void *must(void *memory)
@@ -72,31 +63,94 @@ static void *must(void *memory)
 
 /* ---- replacing functions ---- */
 
+/* The program's own function of this name, or NULL. */
+static void *defined(const struct pfs_elf_symbols *symbols, const char *name)
+{
+	for (size_t i = 1; i < symbols->count; i++) {
+		if (symbols->first[i].st_shndx != SHN_UNDEF &&
+		    strcmp(symbols->strings + symbols->first[i].st_name, name) == 0)
+			return (void *)(library.map->l_addr + symbols->first[i].st_value);
+	}
+	return NULL;
+}
+
+/* Names that the language reserves: a program that has them was linked with a C++ run-time. */
+static bool is_reserved(const char *name)
+{
+	return strncmp(name, "__", 2) == 0 || strncmp(name, "_ZNSt", 5) == 0;
+}
+
+/* A function that the program defines is its own, whatever its name, and its libraries call it,
+ * such as its own operator new. */
+static void choose_names(void)
+{
+	struct pfs_elf_symbols symbols;
+	size_t count = 0;
+	pfs_elf_symbols(&library.file, &symbols);
+	for (const struct pfs_name *const *list = library.lists; *list != NULL; list++) {
+		for (const struct pfs_name *at = *list; at->name != NULL; at++)
+			count++;
+	}
+	struct pfs_name *to = library.names = must(calloc(count + 1, sizeof(*to)));
+	for (const struct pfs_name *const *list = library.lists; *list != NULL; list++) {
+		for (const struct pfs_name *at = *list; at->name != NULL; at++, to++) {
+			void *own = is_reserved(at->name) ? NULL : defined(&symbols, at->name);
+			*to = (struct pfs_name){ at->name, own != NULL ? own : at->function };
+		}
+	}
+}
+
 static void *replacement_of(const char *name)
 {
 	for (const struct pfs_name *at = library.names; at->name != NULL; at++) {
-		if (strcmp(at->name, name) == 0)
+		if (at->name[0] == name[0] && strcmp(at->name, name) == 0)
 			return at->function;
 	}
 	return NULL;
 }
 
+/* Of the program, under a name that others have, too: the dynamic linker prefers theirs. */
+static void *own_of(const struct link_map *map, const ElfW(Sym) * symbol, int64_t addend)
+{
+	int type = ELF64_ST_TYPE(symbol->st_info);
+	if (map != library.map || symbol->st_shndx == SHN_UNDEF || type == STT_GNU_IFUNC ||
+	    type == STT_TLS || ELF64_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE)
+		return NULL;
+	return (void *)(map->l_addr + symbol->st_value + (uint64_t)addend);
+}
+
+/* It may be in what is read-only after relocation; it stays writable. */
+static void unlock(const void *slot)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)slot / page * page;
+	size_t bytes = (uintptr_t)slot + 2 * sizeof(void *) > start + page ? 2 * page : page;
+	(void)mprotect((void *)start, bytes, PROT_READ | PROT_WRITE);
+}
+
 static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t bytes,
 		    const ElfW(Sym) * symbols, const char *strings)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	for (size_t i = 0; i < bytes / sizeof(*first); i++) {
 		uint64_t type = ELF64_R_TYPE(first[i].r_info);
 		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(first[i].r_info)];
+		void **slot = (void **)(map->l_addr + first[i].r_offset);
+		bool is_own = symbol == symbols || symbol->st_shndx != SHN_UNDEF;
+		if (type == RELOCATION_FIXED && is_own) /* libm uses libc's errno so */
+			library.error = "it, or a library of it, has thread-local variables of the "
+					"model initial-exec: compile without -ftls-model";
+		if (type == RELOCATION_DESCRIPTOR) {
+			unlock(slot);
+			pfs_tls_describe(slot);
+		}
 		if ((type != RELOCATION_JUMP && type != RELOCATION_DATA && type != RELOCATION_WORD))
 			continue;
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
+			function = own_of(map, symbol, first[i].r_addend);
+		if (function == NULL || *slot == function)
 			continue;
-		void **slot = (void **)(map->l_addr + first[i].r_offset);
-		uintptr_t start = (uintptr_t)slot / page * page;
-		/* It may be in what is read-only after relocation; it stays writable. */
-		(void)mprotect((void *)start, page, PROT_READ | PROT_WRITE);
+		unlock(slot);
 		*slot = function;
 	}
 }
@@ -126,6 +180,7 @@ static void replace_all(const struct link_map *map)
 
 /* ---- its variables ---- */
 
+/* The program's are always restored. Its libraries have many, and change few (pages.h). */
 static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
 			const ElfW(Phdr) * relro)
 {
@@ -135,52 +190,54 @@ static void add_segment(struct dl_phdr_info *info, const ElfW(Phdr) * load,
 		first = info->dlpi_addr + relro->p_vaddr + relro->p_memsz;
 	if (first >= end)
 		return;
-	if (library.segment_count == SEGMENTS_MAX) {
-		library.has_too_many = true;
-		return;
+	if (info->dlpi_addr != library.map->l_addr)
+		pfs_pages_add((void *)first, end - first);
+	else if (library.segment_count == SEGMENTS_MAX)
+		library.error = "it has more writable segments than pfs-check supports";
+	else
+		library.segments[library.segment_count++] = (struct segment){ (char *)first,
+									      end - first, NULL };
+}
+
+/* Loaded with the program: itself, and libraries that pfs-check does not use. */
+static bool is_loaded(const struct dl_phdr_info *info)
+{
+	for (const struct link_map *at = library.last->l_next; at != NULL; at = at->l_next) {
+		if (at->l_addr == info->dlpi_addr)
+			return true;
 	}
-	library.segments[library.segment_count++] = (struct segment){ (char *)first, end - first,
-								      NULL };
+	return false;
 }
 
-static void add_local(struct dl_phdr_info *info, const ElfW(Phdr) * tls)
+static int add_locals(struct dl_phdr_info *info, size_t bytes, void *opaque)
 {
-	/* They do not exist before they are first accessed. */
-	size_t index[2] = { info->dlpi_tls_modid, 0 };
-	if (tls->p_memsz == 0)
-		return;
-	if (library.local_count == TLS_MAX) {
-		library.has_too_many = true;
-		return;
+	const bool *own = opaque;
+	(void)bytes;
+	if (!is_loaded(info) || (info->dlpi_addr == library.map->l_addr) != *own)
+		return 0;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		if (part->p_type != PT_TLS || part->p_memsz == 0)
+			continue;
+		const char *error = pfs_tls_add(info->dlpi_tls_modid,
+						(const char *)(info->dlpi_addr + part->p_vaddr),
+						part->p_filesz, part->p_memsz, part->p_align);
+		library.error = error != NULL ? error : library.error;
 	}
-	struct local *self = &library.locals[library.local_count++];
-	*self = (struct local){ .first = __tls_get_addr(index), .bytes = tls->p_memsz };
-	self->initial = must(calloc(1, tls->p_memsz));
-	memcpy(self->initial, (const char *)(info->dlpi_addr + tls->p_vaddr), tls->p_filesz);
+	return 0;
 }
 
-static bool is_cxx_runtime(const char *path)
+static int add_segments(struct dl_phdr_info *info, size_t bytes, void *opaque)
 {
-	return strstr(path, "libstdc++.so") != NULL || strstr(path, "libc++.so") != NULL;
-}
-
-/* The program itself, and the run-time of C++, which calls pthread for it. */
-static int look_at(struct dl_phdr_info *info, size_t bytes, void *opaque)
-{
-	const ElfW(Phdr) *relro = NULL, *tls = NULL;
-	bool own = info->dlpi_addr == library.map->l_addr;
+	const ElfW(Phdr) *relro = NULL;
 	(void)bytes, (void)opaque;
-	if (!own && !is_cxx_runtime(info->dlpi_name))
+	if (!is_loaded(info))
 		return 0;
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
 			relro = &info->dlpi_phdr[i];
-		if (info->dlpi_phdr[i].p_type == PT_TLS)
-			tls = &info->dlpi_phdr[i];
 	}
-	if (tls != NULL)
-		add_local(info, tls);
-	for (size_t i = 0; own && i < info->dlpi_phnum; i++) {
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 		if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
 			add_segment(info, part, relro);
@@ -188,36 +245,72 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *opaque)
 	return 0;
 }
 
-const char *pfs_library_open(const char *path, const struct pfs_name *names)
+/* Bind the program and its libraries to our functions. */
+static void bind_all(void)
+{
+	struct link_map *map = library.last->l_next;
+	bool own = true, others = false;
+	while (map != NULL && strcmp(map->l_name, library.file.path) != 0)
+		map = map->l_next;
+	library.map = map;
+	if (map == NULL) {
+		library.error = "the dynamic linker does not list it";
+		return;
+	}
+	pfs_places_begin(library.file.path, map->l_addr);
+	choose_names();
+	(void)dl_iterate_phdr(add_locals, &own); /* its own first */
+	(void)dl_iterate_phdr(add_locals, &others);
+	for (map = library.last->l_next; map != NULL; map = map->l_next)
+		replace_all(map);
+}
+
+/* Each instrumented object calls it, before all of the program's constructors. */
+const char *pfs_library_starts(void)
+{
+	if (library.last == NULL || library.map != NULL || library.error != NULL)
+		return NULL;
+	bind_all();
+	return library.error;
+}
+
+const char *pfs_library_open(const char *path, const struct pfs_name *const *lists)
 {
 	static char full[4096];
 	const char *error = NULL;
-	library.names = names;
 	if (realpath(path, full) == NULL)
 		return strerror(errno);
 	error = pfs_elf_read(&library.file, full);
 	if (error == NULL)
-		error = pfs_elf_refusal(&library.file, names);
+		error = pfs_elf_refusal(&library.file, lists[0]);
 	if (error != NULL)
 		return error;
+	library.lists = lists;
+	for (library.last = _r_debug.r_map; library.last->l_next != NULL;)
+		library.last = library.last->l_next;
 	/* libstdc++ counts references without atomics in a process of one thread. */
 	__libc_single_threaded = 0;
-	/* Constructors run in here, and call libc's functions: they precede all threads. */
-	void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-	if (handle == NULL)
+	/* Constructors run in here: they precede all threads. */
+	library.handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+	if (library.handle == NULL)
 		return pfs_elf_unloaded(dlerror());
-	if (dlinfo(handle, RTLD_DI_LINKMAP, &library.map) != 0)
-		return dlerror();
-	pfs_places_begin(full, library.map->l_addr);
-	pfs_assembly_warn(full, library.map->l_addr);
-	for (const struct link_map *at = library.map; at != NULL; at = at->l_next) {
-		if (at == library.map || is_cxx_runtime(at->l_name))
-			replace_all(at);
-	}
-	(void)dl_iterate_phdr(look_at, NULL);
-	return library.has_too_many ? "it has more writable segments, or thread-local ones, than "
-				      "pfs-check supports"
-				    : NULL;
+	if (library.map == NULL) /* it has no constructors */
+		bind_all();
+	pfs_elf_demangle(&library.file,
+			 (pfs_elf_demangler *)(uintptr_t)pfs_library_symbol("__cxa_demangle"));
+	if (library.error == NULL)
+		pfs_assembly_warn(full, library.map->l_addr);
+	return library.error;
+}
+
+void *pfs_library_symbol(const char *name)
+{
+	return dlsym(library.handle, name);
+}
+
+bool pfs_library_calls(const char *beginning)
+{
+	return pfs_elf_calls(&library.file, beginning);
 }
 
 bool pfs_library_has_lines(void)
@@ -227,78 +320,66 @@ bool pfs_library_has_lines(void)
 
 /* ---- between executions ---- */
 
-void pfs_library_keep(void)
+const char *pfs_library_keep(void)
 {
+	(void)dl_iterate_phdr(add_segments, NULL);
 	for (uint32_t i = 0; i < library.segment_count; i++) {
 		struct segment *segment = &library.segments[i];
 		segment->kept = memcpy(must(malloc(segment->bytes)), segment->first,
 				       segment->bytes);
 	}
-	for (uint32_t i = 0; i < library.local_count; i++) {
-		struct local *local = &library.locals[i];
-		local->outside = memcpy(must(malloc(local->bytes)), local->first, local->bytes);
-	}
+	pfs_tls_keep();
+	pfs_check_heap_keep();
+	return library.error;
 }
 
-void pfs_library_restore(uint32_t threads)
+void pfs_library_restore(void)
 {
+	pfs_pages_restore();
 	for (uint32_t i = 0; i < library.segment_count; i++)
 		memcpy(library.segments[i].first, library.segments[i].kept,
 		       library.segments[i].bytes);
-	for (uint32_t i = 0; i < library.local_count; i++) {
-		struct local *local = &library.locals[i];
-		while (local->room < threads + 1) {
-			local->copies =
-				must(realloc(local->copies, (local->room + 1) * sizeof(char *)));
-			local->copies[local->room++] = must(malloc(local->bytes));
-		}
-		for (uint32_t thread = 0; thread < threads; thread++)
-			memcpy(local->copies[thread], local->initial, local->bytes);
-		memcpy(local->first, local->outside, local->bytes);
-	}
-	library.threads = library.current = threads;
+	pfs_tls_restore();
 }
 
 void pfs_library_put(struct pfs_machine_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < library.segment_count; i++)
 		pfs_snapshot_put(snapshot, library.segments[i].first, library.segments[i].bytes);
-	for (uint32_t i = 0; i < library.local_count; i++) {
-		const struct local *local = &library.locals[i];
-		pfs_snapshot_put(snapshot, local->first, local->bytes);
-		for (uint32_t thread = 0; thread <= library.threads; thread++)
-			pfs_snapshot_put(snapshot, local->copies[thread], local->bytes);
-	}
-	pfs_snapshot_put(snapshot, &library.current, sizeof(library.current));
+	pfs_tls_put(snapshot);
+	pfs_pages_put(snapshot);
 }
 
-void pfs_library_switch(uint32_t thread)
+static bool local_name(const void *address, char *name, size_t name_bytes)
 {
-	uint32_t next = thread < library.threads ? thread : library.threads;
-	if (next == library.current)
-		return;
-	for (uint32_t i = 0; i < library.local_count; i++) {
-		struct local *local = &library.locals[i];
-		memcpy(local->copies[library.current], local->first, local->bytes);
-		memcpy(local->first, local->copies[next], local->bytes);
-	}
-	library.current = next;
-}
-
-bool pfs_library_is_thread_local(const void *address)
-{
-	for (uint32_t i = 0; i < library.local_count; i++) {
-		if ((uintptr_t)address - (uintptr_t)library.locals[i].first <
-		    library.locals[i].bytes)
-			return true;
-	}
-	return false;
+	struct pfs_tls_place place;
+	char own[64], whose[32] = " of the set-up";
+	if (!pfs_tls_find(address, &place))
+		return false;
+	if (!place.is_first || !pfs_elf_local_name(&library.file, place.offset, own, sizeof(own)))
+		(void)snprintf(own, sizeof(own), "a thread-local variable");
+	if (place.thread != PFS_TLS_OUTSIDE)
+		(void)snprintf(whose, sizeof(whose), " of T%u", place.thread);
+	(void)snprintf(name, name_bytes, "%s%s", own, whose);
+	return true;
 }
 
 bool pfs_library_name(const void *address, char *name, size_t name_bytes)
 {
-	return pfs_elf_name(&library.file, (uintptr_t)address - library.map->l_addr, name,
+	return local_name(address, name, name_bytes) ||
+	       pfs_elf_name(&library.file, (uintptr_t)address - library.map->l_addr, name,
 			    name_bytes);
+}
+
+void pfs_library_forget_names(void)
+{
+	pfs_elf_forget_names(&library.file);
+}
+
+void pfs_library_short_names(void (*visit)(void *context, const char *name, const char *whole),
+			     void *context)
+{
+	pfs_elf_short_names(&library.file, visit, context);
 }
 
 size_t pfs_library_roots(struct pfs_check_root *roots)
@@ -307,8 +388,7 @@ size_t pfs_library_roots(struct pfs_check_root *roots)
 	for (uint32_t i = 0; i < library.segment_count; i++)
 		roots[count++] = (struct pfs_check_root){ library.segments[i].first,
 							  library.segments[i].bytes };
-	for (uint32_t i = 0; i < library.local_count; i++)
-		roots[count++] = (struct pfs_check_root){ library.locals[i].first,
-							  library.locals[i].bytes };
+	for (uint32_t i = 0; pfs_tls_block(i, &roots[count].first, &roots[count].bytes); i++)
+		count++;
 	return count;
 }

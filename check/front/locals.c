@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "check/front/loops.h"
 #include "check/front/user.h"
 #include "check/machine/snapshot.h"
 
@@ -89,6 +90,7 @@ int pfs_key_set(pthread_key_t key, const void *value)
 {
 	if (key >= locals.key_count || locals.destroy[key] == NO_KEY)
 		return EINVAL;
+	pfs_loops_effect(pfs_user_current());
 	own()->values[key] = (void *)(uintptr_t)value;
 	return 0;
 }
@@ -98,7 +100,8 @@ int pfs_locals_at_exit(void (*destroy)(void *), void *object, void *library)
 	struct own *self = own();
 	(void)library;
 	if (self->exit_count == EXITS_MAX) {
-		pfs_machine_fail("a thread has more than %u thread-local objects with destructors: "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "a thread has more than %u thread-local objects with destructors: "
 				 "use fewer",
 				 EXITS_MAX);
 		return -1;

@@ -12,4 +12,7 @@ struct pfs_name {
 /* Ends with a name NULL. */
 extern const struct pfs_name pfs_names[];
 
+/* The program is loaded. */
+void pfs_names_begin(void);
+
 #endif

@@ -62,8 +62,14 @@ void pfs_check_outcome(const char *format, ...)
 	char text[TEXT_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
+	int length = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	if (length >= (int)sizeof(text))
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+			"pfs_check_outcome: a text of %d bytes, the most is %zu: others that "
+			"begin like it would be counted as the same",
+			length, sizeof(text) - 1);
 	pfs_shared_lock();
 	struct outcome *outcome = find(text);
 	if (outcome->count == 0 && table->count == ROOM / 2) {

@@ -14,16 +14,23 @@
 #include "check/front/history.h"
 #include "check/front/idle.h"
 #include "check/front/json.h"
+#include "check/front/libc.h"
 #include "check/front/library.h"
 #include "check/front/limit.h"
+#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/outcomes.h"
+#include "check/front/pages.h"
 #include "check/front/places.h"
+#include "check/front/refuse.h"
+#include "check/front/report.h"
 #include "check/front/saved.h"
 #include "check/front/scenario.h"
 #include "check/front/shared.h"
 #include "check/front/signals.h"
 #include "check/front/user.h"
+#include "check/front/volatile.h"
+#include "check/front/warn.h"
 #include "base/command_line.h"
 #include "base/output.h"
 #include "check/machine/model.h"
@@ -41,17 +48,15 @@
 
 /* Of all searches of a scenario together. */
 struct sums {
-	uint64_t executions, redundant, incomplete, steps;
-	bool complete, stopped;
+	struct pfs_check_report report;
 	double begun, deadline;
 	const char *error; /* of the search, or NULL */
+	const char *cut;   /* the place of a loop, or "" */
 };
 
 #define refuse(what, why) pfs_check_refuse((what), (why))
 
 static struct pfs_search_result result; /* too large for a stack */
-static FILE *said;                      /* for people: nowhere, with --format json */
-static struct pfs_json json;            /* out NULL: none; printed when it is complete */
 
 /* Were the steps of the schedule executed in its order, as far as it has any? */
 static bool was_followed(const struct pfs_machine *machine)
@@ -68,19 +73,41 @@ static bool was_followed(const struct pfs_machine *machine)
 	return true;
 }
 
+/* After an execution: 1, it failed; 2, it could not be executed. */
+static int status_of(const struct pfs_machine *machine)
+{
+	if (machine->run.end != PFS_END_FAILED && machine->run.end != PFS_END_DEADLOCK)
+		return 0;
+	return machine->run.finding.kind == PFS_FOUND_UNCHECKED ? PFS_EXIT_WRONG_USE : 1;
+}
+
+static void print_name(void *out, const char *name, const char *whole)
+{
+	(void)fprintf(out, "%s is %s\n", name, whole);
+}
+
+/* The failing schedule, as it was traced. */
+static void show(const struct pfs_scenario *scenario, struct pfs_machine *machine, FILE *out)
+{
+	pfs_search_show(machine, scenario, &result, out);
+	pfs_finding_short_names(&machine->run.finding, print_name, out);
+	pfs_library_short_names(print_name, out);
+	pfs_history_print(out);
+}
+
 static int replay(const struct pfs_scenario *scenario, struct pfs_machine *machine)
 {
 	static char saved[sizeof(result.message)];
 	memcpy(saved, result.message, sizeof(saved));
-	pfs_search_show(machine, scenario, &result, stdout);
-	pfs_history_print(stdout);
-	bool fails = machine->run.end == PFS_END_FAILED || machine->run.end == PFS_END_DEADLOCK;
+	show(scenario, machine, stdout);
+	int status = status_of(machine);
 	if (!was_followed(machine))
 		(void)printf("the program did not follow this schedule: it is another program, or "
 			     "was changed since\n");
-	if (saved[0] != '\0' && (!fails || strcmp(saved, machine->run.message) != 0))
-		(void)printf("%swhen it was saved: %s\n", fails ? "" : "it did not fail; ", saved);
-	return fails;
+	if (saved[0] != '\0' && (status == 0 || strcmp(saved, machine->run.message) != 0))
+		(void)printf("%swhen it was saved: %s\n", status != 0 ? "" : "it did not fail; ",
+			     saved);
+	return status;
 }
 
 /* ---- searches ---- */
@@ -92,26 +119,30 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	struct pfs_search_options options = { .kind = arguments->kind,
 					      .seed = arguments->seed,
 					      .preemption_max = (uint32_t)arguments->preemptions };
+	struct pfs_check_report *report = &sums->report;
 	double left = sums->deadline - pfs_limit_now();
-	sums->stopped |= (arguments->seconds > 0 && left <= 0) ||
-			 (arguments->executions != 0 && sums->executions >= arguments->executions);
-	if (sums->stopped)
+	report->stopped |= (arguments->seconds > 0 && left <= 0) ||
+			   (arguments->executions != 0 &&
+			    report->executions >= arguments->executions);
+	if (report->stopped)
 		return true;
 	if (arguments->executions != 0)
-		options.execution_max = arguments->executions - sums->executions;
+		options.execution_max = arguments->executions - report->executions;
 	if (arguments->seconds > 0)
 		options.seconds_max = left;
 	const struct pfs_jobs_sums none = { .count = 0 };
 	sums->error = pfs_jobs_search(machine, scenario, &options, (uint32_t)arguments->jobs, &none,
 				      &result);
 	pfs_shared_alone();
-	pfs_user.waits |= pfs_shared_take(pfs_user.may_fail);
-	sums->executions += result.executions;
-	sums->redundant += result.redundant;
-	sums->incomplete += result.incomplete;
-	sums->steps += result.steps;
-	sums->complete &= result.complete;
-	sums->stopped |= result.stopped;
+	pfs_shared_take(pfs_user.may_fail);
+	report->executions += result.executions;
+	report->repeated += result.redundant;
+	report->incomplete += result.incomplete;
+	report->pruned += result.pruned;
+	report->steps += result.steps;
+	report->complete &= result.complete && !pfs_shared_noted(PFS_NOTE_LOOKS)->is_noted;
+	report->stopped |= result.stopped;
+	report->left_out |= result.left_out;
 	return !result.failed && sums->error == NULL;
 }
 
@@ -121,7 +152,7 @@ static bool search_faults(const struct pfs_check_arguments *arguments, struct pf
 {
 	if (!search(arguments, machine, scenario, sums))
 		return false;
-	if (more == 0 || sums->stopped)
+	if (more == 0 || sums->report.stopped)
 		return true;
 	struct pfs_user_fault last = { 0, 0 };
 	uint32_t at = pfs_user.fault_count;
@@ -135,7 +166,7 @@ static bool search_faults(const struct pfs_check_arguments *arguments, struct pf
 			if (!search_faults(arguments, machine, scenario, more - 1, sums))
 				return false;
 			pfs_user.fault_count = at;
-			if (sums->stopped)
+			if (sums->report.stopped)
 				return true;
 		}
 	}
@@ -148,6 +179,13 @@ static bool fails_again(struct pfs_machine *machine, const struct pfs_scenario *
 	pfs_given_init(&given, result.segments, result.segment_count);
 	enum pfs_machine_end end = pfs_scenario_run(scenario, machine, &given.scheduler);
 	return pfs_search_is_same(&result, end, machine->run.message);
+}
+
+static void trace(struct pfs_machine *machine, const struct pfs_scenario *scenario)
+{
+	machine->setup.tracing = true;
+	(void)fails_again(machine, scenario);
+	machine->setup.tracing = false;
 }
 
 /* The failing schedule shorter, and with fewer preemptions if that is soon found. */
@@ -170,126 +208,69 @@ static void shorten(struct pfs_machine *machine, const struct pfs_scenario *scen
 	}
 }
 
-/* What --no-races takes from the extent: with a race, plain accesses have more orders. */
-static const char *unseen_races(const struct pfs_check_arguments *arguments, bool complete)
-{
-	if (!arguments->no_races || result.failed)
-		return "";
-	return complete ? " unless it has a data race, which was not looked for (--no-races)"
-			: "; data races were not looked for (--no-races)";
-}
-
-/* The option that stopped it, or NULL. */
-static const char *stopped_by(const struct pfs_check_arguments *arguments, const struct sums *sums)
-{
-	bool by_count = arguments->executions != 0 && sums->executions >= arguments->executions;
-	return !sums->stopped ? NULL : by_count ? "executions" : "seconds";
-}
-
 static void report(const struct pfs_check_arguments *arguments, const struct pfs_scenario *scenario,
-		   const struct sums *sums)
+		   struct sums *sums)
 {
 	const struct pfs_search_options options = {
 		.kind = arguments->kind, .preemption_max = (uint32_t)arguments->preemptions
 	};
-	struct pfs_search_result all = { .complete = sums->complete && !sums->stopped,
+	struct pfs_check_report *self = &sums->report;
+	struct pfs_search_result all = { .complete = self->complete && !self->stopped,
 					 .bounded = result.bounded };
-	const char *extent = pfs_search_extent(&options, &all);
-	bool may_fail = false;
-	for (uint32_t thread = 0; thread < PFS_USER_THREADS_MAX; thread++)
-		may_fail |= pfs_user.may_fail[thread] != 0;
-	(void)fprintf(said,
-		      "%s %s %s: %llu executions (%llu repeated a class, %llu incomplete), "
-		      "%llu steps, %s%s%s\n",
-		      scenario->name, arguments->memory, arguments->search,
-		      (unsigned long long)sums->executions, (unsigned long long)sums->redundant,
-		      (unsigned long long)sums->incomplete, (unsigned long long)sums->steps,
-		      result.failed ? "FAILED" : extent, unseen_races(arguments, all.complete),
-		      result.failed ? "" : ": no violation");
-	if (may_fail)
-		(void)fprintf(said,
-			      "  with up to %llu spurious failures and wakeups in an execution "
-			      "(--spurious)\n",
-			      (unsigned long long)arguments->spurious);
-	if (pfs_user.waits != 0)
-		(void)fprintf(said,
-			      "  loops that read the same values %u times waited for a change "
-			      "(--looks)\n",
-			      pfs_user.looks_max);
-	const struct pfs_check_json_search search = { .scenario = scenario->name,
-						.extent = extent,
-						.executions = sums->executions,
-						.repeated = sums->redundant,
-						.incomplete = sums->incomplete,
-						.steps = sums->steps,
-						.seconds = pfs_limit_now() - sums->begun,
-						.complete = all.complete,
-						.failed = result.failed,
-						.stopped = stopped_by(arguments, sums) };
-	if (json.out != NULL)
-		pfs_check_json_search(&json, arguments, &search);
+	self->scenario = scenario->name;
+	self->extent = pfs_search_extent(&options, &all);
+	self->complete = all.complete;
+	self->seconds = pfs_limit_now() - sums->begun;
+	if (!self->failed)
+		pfs_report_reasons(self, arguments);
+	pfs_report_print(self, arguments, stdout);
+	pfs_check_json_search(self);
+	pfs_outcomes_print(stdout);
+	pfs_report_print_reasons(self, arguments, stdout);
 }
 
-/* Of a search that did not come to its end: why, and what to do. */
-static void advise(const struct pfs_check_arguments *arguments, const struct sums *sums)
-{
-	bool none_ended = sums->executions == sums->incomplete;
-	if (pfs_search_is_random(arguments->kind) && !none_ended)
-		return;
-	const char *stopped = stopped_by(arguments, sums);
-	if (stopped != NULL && strcmp(stopped, "executions") == 0)
-		(void)fprintf(said, "  stopped after %llu executions (--executions)",
-			      (unsigned long long)sums->executions);
-	else if (stopped != NULL)
-		(void)fprintf(said, "  stopped after %.1f s (--seconds)%s",
-			      pfs_limit_now() - sums->begun,
-			      none_ended ? ", in which no execution ended" : "");
-	if (stopped != NULL)
-		(void)fprintf(said, ": take more of them, a smaller scenario, or "
-				    "--preemptions 2\n");
-	else if (sums->incomplete != 0)
-		(void)fprintf(said, "  abandoned executions had more than --steps steps: check for "
-				    "an endless loop\n");
-}
-
-/* The exit status of a search that met no failure. */
-static int judge(const struct pfs_check_arguments *arguments, const struct sums *sums)
-{
-	advise(arguments, sums);
-	if (!arguments->complete || (sums->complete && !sums->stopped))
-		return sums->executions == sums->incomplete;
-	(void)fprintf(said, "  these were not all executions, as --complete requires\n");
-	return 1;
-}
-
+/* Report a failure, with a short schedule. Returns the exit status. */
 static int show_failure(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
-			const struct pfs_scenario *scenario)
+			const struct pfs_scenario *scenario, struct sums *sums)
 {
-	(void)fprintf(said, "found: %s\n", result.message);
-	if (!fails_again(machine, scenario))
-		return refuse(scenario->name,
-			      "the same schedule did not fail again: the program depends on more "
-			      "than its schedule, such as addresses or outside state");
-	if (arguments->seconds > 0)
+	bool again = fails_again(machine, scenario);
+	int status = again ? status_of(machine) : PFS_EXIT_WRONG_USE;
+	sums->report.failed = true;
+	sums->report.unchecked = status != 1;
+	report(arguments, scenario, sums);
+	(void)printf("%s: %s\n", status == 1 ? "found" : "cannot be checked", result.message);
+	if (again && arguments->seconds > 0)
 		pfs_limit_set(pfs_limit_now() + (arguments->seconds > SHORTER_SECONDS
 							 ? arguments->seconds
 							 : SHORTER_SECONDS));
-	shorten(machine, scenario);
+	if (again)
+		shorten(machine, scenario);
 	pfs_limit_set(0);
-	if (!arguments->quiet || json.out != NULL) {
-		pfs_search_show(machine, scenario, &result, said);
-		pfs_history_print(said);
-	}
-	if (json.out != NULL)
-		pfs_check_json_finding(&json, machine, &result);
+	if (again && !arguments->quiet)
+		show(scenario, machine, stdout);
+	else if (again)
+		trace(machine, scenario);
+	pfs_check_json_finding(machine, &result);
+	if (!again)
+		return refuse(scenario->name,
+			      "the same schedule did not fail again: the program depends on more "
+			      "than its schedule, such as addresses or outside state");
 	if (!pfs_library_has_lines())
 		(void)refuse(arguments->program, "no source lines: compile it with -g");
 	else if (pfs_places_unknown() != NULL)
 		(void)refuse("addr2line", pfs_places_unknown());
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
-		(void)fprintf(said, "by itself: number %u of thread %u\n",
-			      pfs_user.faults[i].number, pfs_user.faults[i].thread);
-	return arguments->save != NULL ? pfs_check_save(arguments, scenario->name, &result) : 1;
+		(void)printf("by itself: number %u of thread %u\n", pfs_user.faults[i].number,
+			     pfs_user.faults[i].thread);
+	bool fine = arguments->save == NULL || pfs_check_save(arguments, scenario->name, &result);
+	return fine ? status : PFS_EXIT_WRONG_USE;
+}
+
+static int refuse_search(const struct pfs_check_arguments *arguments)
+{
+	pfs_warn("--search %s does not support %s; try --search exhaustive", arguments->search,
+		 result.refusal);
+	return PFS_EXIT_WRONG_USE;
 }
 
 /* The exit status of one scenario. */
@@ -298,14 +279,14 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 {
 	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
 	pfs_user.slots = (uint32_t)arguments->slots;
+	pfs_library_forget_names();
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	for (;;) {
-		struct sums sums = { .complete = true, .begun = pfs_limit_now() };
+		struct sums sums = { .report.complete = true, .begun = pfs_limit_now() };
 		sums.deadline = sums.begun + arguments->seconds;
 		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
 		pfs_user.fault_count = 0;
-		pfs_user.waits = 0;
 		pfs_outcomes_reset();
 		memset(pfs_user.may_fail, 0, sizeof(pfs_user.may_fail));
 		pfs_shared_reset(scenario.name);
@@ -321,15 +302,11 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 			continue;
 		}
 		if (result.refusal != NULL)
-			return pfs_command_refuse(PFS_CHECK_NAME, PFS_EXIT_WRONG_USE,
-						  "--search %s does not support %s; try --search "
-						  "exhaustive",
-						  arguments->search, result.refusal);
-		report(arguments, &scenario, &sums);
-		pfs_outcomes_print(said);
+			return refuse_search(arguments);
 		if (!fine)
-			return show_failure(arguments, machine, &scenario);
-		return judge(arguments, &sums);
+			return show_failure(arguments, machine, &scenario, &sums);
+		report(arguments, &scenario, &sums);
+		return pfs_report_status(&sums.report, arguments);
 	}
 }
 
@@ -366,46 +343,27 @@ static int check_all(const struct pfs_check_arguments *arguments, struct pfs_mac
 /* NULL, or what is wrong with it. */
 static const char *open_program(const struct pfs_check_arguments *arguments)
 {
+	static const struct pfs_name *const lists[] = { pfs_names, pfs_libc_names, NULL };
 	const char *program_path = arguments->program;
 	const char *error = NULL;
 	if (pfs_compile_is_source(program_path))
-		error = pfs_compile(arguments->words, arguments->word_count, &program_path);
+		error = pfs_compile(arguments->words, arguments->word_count,
+				    arguments->relaxed_volatile, &program_path);
 	else if (arguments->word_count > 1)
 		error = "one shared object at a time, or sources (.c, .cc, .cpp, .cxx)";
-	return error != NULL ? error : pfs_library_open(program_path, pfs_names);
+	return error != NULL ? error : pfs_library_open(program_path, lists);
 }
 
-/* All scenarios in one document; none if they cannot be checked. */
-static int check_as_data(const struct pfs_check_arguments *arguments, struct pfs_machine *machine)
+/* As it is before each execution; NULL, or why not. */
+static const char *keep_program(void)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	said = fopen("/dev/null", "we");
-	json.out = open_memstream(&text, &bytes);
-	if (said == NULL || json.out == NULL)
-		return refuse("--format json", strerror(errno));
-	pfs_check_json_begin(&json, arguments->program);
-	int status = check_all(arguments, machine);
-	pfs_check_json_end(&json, status);
-	if (fclose(json.out) != 0)
-		return refuse("--format json", "no memory for it");
-	if (status != PFS_EXIT_WRONG_USE)
-		(void)fwrite(text, 1, bytes, stdout); /* pfs_command_end reports failures, too */
-	free(text);
-	return status;
+	pfs_names_begin();
+	pfs_loops_find_trials();
+	return pfs_library_keep();
 }
 
-static int run(struct pfs_check_arguments *arguments)
+static int run_program(struct pfs_check_arguments *arguments)
 {
-	said = stdout;
-	if (arguments->example)
-		return fputs(pfs_check_example, stdout) < 0; /* pfs_command_end reports failures,
-							      * too */
-	if (arguments->program == NULL)
-		return refuse("no program", "give a shared object or sources; pfs-check --example "
-					    "prints one");
-	if (arguments->schedule != NULL && !pfs_check_load(arguments, &result))
-		return PFS_EXIT_WRONG_USE;
 	if (arguments->save != NULL && !pfs_output_could(arguments->save))
 		return refuse(arguments->save, strerror(errno));
 	pfs_history_by_known(arguments->calls_known);
@@ -416,19 +374,47 @@ static int run(struct pfs_check_arguments *arguments)
 		return refuse("no memory", "for the machine");
 	machine->setup.step_max = (uint32_t)arguments->steps;
 	machine->setup.watch = !arguments->no_races;
+	machine->setup.repeats_max = UINT32_MAX - 1; /* loops.h has a bound */
 	machine->setup.has_fences = true;
 	pfs_user.machine = machine;
 	if (!pfs_check_signals_begin(arguments->patience) ||
-	    !pfs_check_idle_begin(arguments->program, arguments->patience))
+	    !pfs_check_idle_begin(arguments->patience))
 		return refuse("--patience", "no timer for it");
 	pfs_user.one_size = machine->model->buffers || machine->model->keeps_old;
 	pfs_user.looks_max = (uint32_t)arguments->looks;
 	pfs_user.fault_max = (uint32_t)arguments->spurious;
+	pfs_refuse_begin(arguments->program);
+	machine->hooks.fault = pfs_pages_fault;
+	if (arguments->relaxed_volatile)
+		pfs_volatile_begin();
+	if (arguments->uninitialized)
+		pfs_check_heap_uninitialized();
 	const char *error = open_program(arguments);
+	if (error == NULL)
+		error = keep_program();
 	if (error != NULL)
 		return refuse(arguments->program, error);
-	pfs_library_keep();
-	return arguments->json ? check_as_data(arguments, machine) : check_all(arguments, machine);
+	if (arguments->relaxed_volatile && !pfs_library_calls("__tsan_volatile_") &&
+	    !pfs_library_calls("__tsan_unaligned_volatile_"))
+		pfs_warn(
+			"--volatile: the program has no volatile accesses, or was compiled without "
+			"--param=tsan-distinguish-volatile=1 (clang: -mllvm "
+			"-tsan-distinguish-volatile=1)");
+	return check_all(arguments, machine);
+}
+
+static int run(struct pfs_check_arguments *arguments)
+{
+	if (arguments->example)
+		return fputs(pfs_check_example, stdout) < 0; /* pfs_command_end reports failures,
+							      * too */
+	if (arguments->program == NULL)
+		return refuse("no program", "give a shared object or sources; pfs-check --example "
+					    "prints one");
+	if (arguments->schedule != NULL && !pfs_check_load(arguments, &result))
+		return PFS_EXIT_WRONG_USE;
+	return pfs_check_json_begin(arguments) ? pfs_check_json_end(run_program(arguments))
+					       : PFS_EXIT_WRONG_USE;
 }
 
 int main(int argc, char **argv)

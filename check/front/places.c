@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "check/front/places.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,12 +14,10 @@
 #include "check/machine/host.h"
 #include "check/machine/trace.h"
 
-#define FUNCTION_CHARS 40
-
 struct known {
 	struct pfs_sim_place place; /* first: pfs_places_named */
 	struct named *named;
-	bool is_foreign, is_spin;
+	bool is_foreign, is_spin, is_shared_mutex, is_outside;
 	const void *code; /* NULL: unused */
 };
 
@@ -115,11 +114,17 @@ void pfs_places_begin(const char *path, uintptr_t bias)
 	places.bias = bias;
 }
 
-static bool read_line(char *text, size_t bytes)
+/* A line of any length, in memory that the next call reuses or frees. */
+struct line {
+	char *text;
+	size_t bytes;
+};
+
+static bool read_line(struct line *self)
 {
-	if (places.answers == NULL || fgets(text, (int)bytes, places.answers) == NULL)
+	if (places.answers == NULL || getline(&self->text, &self->bytes, places.answers) < 0)
 		return false;
-	text[strcspn(text, "\n")] = '\0';
+	self->text[strcspn(self->text, "\n")] = '\0';
 	places.was_answered = true;
 	return true;
 }
@@ -158,6 +163,7 @@ static void take_frame(struct known *self, const char *function, char *file)
 	char *colon = strrchr(file, ':');
 	self->is_spin |= strstr(file, "/bits/atomic_wait.h:") != NULL ||
 			 strstr(file, "/bits/atomic_timed_wait.h:") != NULL;
+	self->is_shared_mutex |= strstr(file, "/shared_mutex:") != NULL;
 	if (colon == NULL || !self->is_foreign || file[0] == '?')
 		return;
 	*colon = '\0';
@@ -166,42 +172,56 @@ static void take_frame(struct known *self, const char *function, char *file)
 	free((void *)(uintptr_t)self->place.file);
 	free((void *)(uintptr_t)self->place.function);
 	self->place.file = strdup(file);
-	self->place.function = strndup(function, FUNCTION_CHARS);
+	self->place.function = strdup(function);
 }
 
 /* The innermost frame of the user's own code; else the outermost. A question for address 0 after it
  * shows where the answer ends. */
 static void ask(struct known *self)
 {
-	char function[1024], file[4096 + 32];
+	static struct line function, file;
 	if (!places.was_started)
 		start();
 	if (places.questions == NULL ||
 	    fprintf(places.questions, "0x%llx\n0x0\n",
 		    (unsigned long long)((uintptr_t)self->code - places.bias - 1)) < 0 ||
-	    fflush(places.questions) != 0 || !read_line(file, sizeof(file)))
+	    fflush(places.questions) != 0 || !read_line(&file))
 		return;
-	while (read_line(function, sizeof(function)) && strncmp(function, "0x", 2) != 0 &&
-	       read_line(file, sizeof(file)))
-		take_frame(self, function, file);
-	(void)(read_line(function, sizeof(function)) && read_line(file, sizeof(file)));
+	while (read_line(&function) && strncmp(function.text, "0x", 2) != 0 && read_line(&file))
+		take_frame(self, function.text, file.text);
+	(void)(read_line(&function) && read_line(&file));
+}
+
+/* Of another library: its caller is wanted. */
+static bool is_outside(const void *code, Dl_info *about)
+{
+	return dladdr(code, about) != 0 && (uintptr_t)about->dli_fbase != places.bias;
 }
 
 static struct known *new_known(const void *code)
 {
 	struct known *self = calloc(1, sizeof(*self));
 	char text[32];
+	Dl_info about;
 	(void)snprintf(text, sizeof(text), "0x%llx",
 		       (unsigned long long)((uintptr_t)code - places.bias));
 	if (self == NULL)
 		abort();
 	self->code = code;
 	self->is_foreign = true;
-	self->place = (struct pfs_sim_place){ strdup(pfs_trace_base_name(places.path)),
-					      strdup(text), PFS_PLACES_TEXT, 0 };
+	int error = errno; /* the program's */
+	bool outside = self->is_outside = is_outside(code, &about);
+	self->place = (struct pfs_sim_place){
+		strdup(pfs_trace_base_name(outside ? about.dli_fname : places.path)),
+		strdup(outside && about.dli_sname != NULL ? about.dli_sname : text),
+		PFS_PLACES_TEXT, 0
+	};
+	if (outside)
+		return self;
 	places.is_asking = 1;
 	ask(self);
 	places.is_asking = 0;
+	errno = error;
 	return self;
 }
 
@@ -226,6 +246,10 @@ static void widen(void)
 
 static struct known *known_of(const void *code)
 {
+	/* In the constructors of globals it is not known yet which program runs. */
+	static struct known unknown = { .place = { "", "?", PFS_PLACES_TEXT, 0 } };
+	if (places.path[0] == '\0')
+		return &unknown;
 	if (2 * places.count >= places.room)
 		widen();
 	uint32_t at = (uint32_t)((uintptr_t)code * 2654435761u) % places.room;
@@ -243,6 +267,22 @@ const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign)
 	const struct known *known = known_of(code);
 	*is_foreign = known->is_foreign;
 	return &known->place;
+}
+
+const char *pfs_places_library(const void *code)
+{
+	Dl_info about;
+	return is_outside(code, &about) ? pfs_trace_base_name(about.dli_fname) : NULL;
+}
+
+bool pfs_places_is_outside(const void *code)
+{
+	return known_of(code)->is_outside;
+}
+
+bool pfs_places_is_shared_mutex(const void *code)
+{
+	return known_of(code)->is_shared_mutex;
 }
 
 bool pfs_places_is_spin(const void *code)
@@ -278,13 +318,7 @@ bool pfs_plain_is_seen(void)
 	return false;
 }
 
-const char *pfs_place_of_code(const void *code)
+const struct pfs_sim_place *pfs_place_of_code(const void *code)
 {
-	static char texts[2][128]; /* two in one message */
-	static uint32_t next;
-	const struct pfs_sim_place *place = &known_of(code)->place;
-	char *text = texts[next++ % 2];
-	(void)snprintf(text, sizeof(texts[0]), "%s (%.40s:%d)", place->function,
-		       pfs_trace_base_name(place->file), place->line);
-	return text;
+	return &known_of(code)->place;
 }

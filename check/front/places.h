@@ -36,8 +36,17 @@ const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, 
  * wanted. */
 const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign);
 
+/* Is the code in another library than the program? */
+bool pfs_places_is_outside(const void *code);
+
+/* The base name of the library that the code is in, if it is not the program; else NULL. */
+const char *pfs_places_library(const void *code);
+
 /* In a forked process: it asks an addr2line of its own. */
 void pfs_places_forked(void);
+
+/* Is it part of a std::shared_mutex of libstdc++? */
+bool pfs_places_is_shared_mutex(const void *code);
 
 /* Is it part of libstdc++'s wait for an atomic? */
 bool pfs_places_is_spin(const void *code);

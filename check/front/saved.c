@@ -13,17 +13,23 @@ static const char head_line[] = "pfs-check 1\n";
 /* In place of steps: the failure precedes the first one. */
 #define NO_STEPS "none\n"
 
-int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
-		   const struct pfs_search_result *result)
+bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
+		    const struct pfs_search_result *result)
 {
 	static struct pfs_output output;
-	if (!pfs_output_begin(&output, arguments->save))
-		return pfs_check_refuse(arguments->save, strerror(errno));
+	if (!pfs_output_begin(&output, arguments->save)) {
+		(void)pfs_check_refuse(arguments->save, strerror(errno));
+		return false;
+	}
 	FILE *file = output.file;
 	(void)fprintf(file, "%s--scenario %s --memory %s --slots %u --looks %u", head_line,
 		      scenario, arguments->memory, pfs_user.slots, pfs_user.looks_max);
 	if (arguments->no_races)
 		(void)fprintf(file, " --no-races");
+	if (arguments->uninitialized)
+		(void)fprintf(file, " --uninitialized");
+	if (arguments->relaxed_volatile)
+		(void)fprintf(file, " --volatile");
 	if (arguments->calls_known)
 		(void)fprintf(file, " --calls known");
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
@@ -34,9 +40,10 @@ int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scen
 		(void)fprintf(file, "%ux%u ", result->segments[i].actor, result->segments[i].steps);
 	(void)fprintf(file, "%s%s\n", result->segment_count == 0 ? NO_STEPS : "\n",
 		      result->message);
-	if (!pfs_output_end(&output))
-		return pfs_check_refuse(arguments->save, strerror(errno));
-	return 1;
+	if (pfs_output_end(&output))
+		return true;
+	(void)pfs_check_refuse(arguments->save, strerror(errno));
+	return false;
 }
 
 static bool read_fault(const char *text)
@@ -57,16 +64,31 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number)
 	return end != text && *end == '\0' && *number <= most;
 }
 
+static bool read_switch(struct pfs_check_arguments *self, const char *name)
+{
+	const struct {
+		const char *name;
+		bool *given;
+	} switches[] = { { "--no-races", &self->no_races },
+			 { "--uninitialized", &self->uninitialized },
+			 { "--volatile", &self->relaxed_volatile } };
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+		if (strcmp(name, switches[i].name) != 0)
+			continue;
+		*switches[i].given = true;
+		return true;
+	}
+	return false;
+}
+
 /* The second line: words as save writes them. */
 static bool read_options(struct pfs_check_arguments *self, char *line)
 {
 	for (char *name; (name = strsep(&line, " \n")) != NULL;) {
 		if (*name == '\0')
 			continue;
-		if (strcmp(name, "--no-races") == 0) {
-			self->no_races = true;
+		if (read_switch(self, name))
 			continue;
-		}
 		const char *value = strsep(&line, " \n");
 		bool fine = value != NULL && *value != '\0';
 		if (fine && strcmp(name, "--scenario") == 0)
@@ -78,7 +100,7 @@ static bool read_options(struct pfs_check_arguments *self, char *line)
 		else if (fine && strcmp(name, "--slots") == 0)
 			fine = read_number(value, PFS_USER_THREADS_MAX, &self->slots);
 		else if (fine && strcmp(name, "--looks") == 0)
-			fine = read_number(value, 16, &self->looks);
+			fine = read_number(value, 1000000, &self->looks);
 		else
 			fine = fine && strcmp(name, "--fault") == 0 && read_fault(value);
 		if (!fine)

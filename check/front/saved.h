@@ -9,9 +9,10 @@
 /* The most bytes of the end of an execution in the file. */
 #define PFS_SAVED_MESSAGE_BYTES PFS_FAILURE_BYTES
 
-/* Save the failing schedule of *result, of the scenario in pfs_user. Returns the exit status. */
-int pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
-		   const struct pfs_search_result *result);
+/* Save the failing schedule of *result, of the scenario in pfs_user. false, after a line on
+ * stderr: it cannot be written. */
+bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *scenario,
+		    const struct pfs_search_result *result);
 
 /* Load a file into *arguments, pfs_user and *result, message included. false, after a line on
  * stderr: it is no such file. */

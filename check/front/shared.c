@@ -9,13 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/machine/trace.h"
+
 #define PROGRESS_EXECUTIONS 256u /* after this many a process reads the clock */
 #define PROGRESS_SECONDS 0.5
 
 static struct shared {
 	pthread_mutex_t lock;
 	uint32_t may_fail[PFS_USER_THREADS_MAX];
-	bool waited;
+	struct pfs_shared_place notes[PFS_NOTE_COUNT];
 	/* Of the line. */
 	const char *scenario;
 	uint64_t executions;
@@ -60,7 +62,7 @@ void pfs_shared_unlock(void)
 void pfs_shared_reset(const char *scenario)
 {
 	memset(shared->may_fail, 0, sizeof(shared->may_fail));
-	shared->waited = false;
+	memset(shared->notes, 0, sizeof(shared->notes));
 	shared->scenario = scenario;
 	shared->executions = 0;
 	shared->begun = shared->shown = is_watched ? pfs_now_seconds(CLOCK_MONOTONIC) : 0;
@@ -75,17 +77,29 @@ void pfs_shared_may_fail(uint32_t thread, uint32_t count)
 	pfs_shared_unlock();
 }
 
-void pfs_shared_waited(void)
+void pfs_shared_note(enum pfs_shared_note note, const struct pfs_sim_place *place)
 {
+	struct pfs_shared_place *noted = &shared->notes[note];
+	if (noted->is_noted)
+		return;
 	pfs_shared_lock();
-	shared->waited = true;
+	if (!noted->is_noted && place != NULL) {
+		noted->line = place->line;
+		(void)snprintf(noted->file, sizeof(noted->file), "%s", place->file);
+		(void)snprintf(noted->what, sizeof(noted->what), "%s", place->text);
+	}
+	noted->is_noted = true;
 	pfs_shared_unlock();
 }
 
-bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
+const struct pfs_shared_place *pfs_shared_noted(enum pfs_shared_note note)
+{
+	return &shared->notes[note];
+}
+
+void pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX])
 {
 	memcpy(may_fail, shared->may_fail, sizeof(shared->may_fail));
-	return shared->waited;
 }
 
 void pfs_shared_progress(void)

@@ -22,13 +22,26 @@ void pfs_shared_unlock(void);
 /* A scenario's search begins: nothing is known of it. */
 void pfs_shared_reset(const char *scenario);
 
-/* In an execution: a thread could have had this many faults; a loop waited for a change. */
+/* In an execution: a thread could have had this many faults. */
 void pfs_shared_may_fail(uint32_t thread, uint32_t count);
-void pfs_shared_waited(void);
 
-/* What all processes reported: how many faults each thread could have had; whether a loop
- * waited. */
-bool pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
+/* In an execution: what the report mentions once, with the first place. */
+enum pfs_shared_note {
+	PFS_NOTE_LOOKS, /* a loop was cut */
+	PFS_NOTE_STEPS, /* the bound on steps was reached */
+	PFS_NOTE_LIMIT, /* all threads waited, one of them with a time limit, beyond --spurious */
+	PFS_NOTE_COUNT
+};
+struct pfs_shared_place {
+	bool is_noted;
+	int line;
+	char file[512], what[128];
+};
+void pfs_shared_note(enum pfs_shared_note note, const struct pfs_sim_place *place);
+const struct pfs_shared_place *pfs_shared_noted(enum pfs_shared_note note);
+
+/* What all processes reported: how many faults each thread could have had. */
+void pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
 
 /* Before each execution: sometimes shows how many there were, if stderr is a terminal. */
 void pfs_shared_progress(void);

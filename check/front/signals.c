@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "check/front/refuse.h"
 #include "check/front/user.h"
 
 #define TICKS 8 /* of the patience */
@@ -28,8 +29,17 @@ static const char *name_of(int signal_number)
 static void on_fault(int signal_number)
 {
 	if (pfs_user_runs())
-		pfs_user_fail(name_of(signal_number));
+		pfs_user_fail(PFS_FOUND_FAILURE, name_of(signal_number));
 	(void)signal(signal_number, SIG_DFL); /* our own: fault again */
+}
+
+/* libc found its own state in disorder, as in a double free of what it allocated itself. */
+static void on_abort(int signal_number)
+{
+	(void)signal(signal_number, SIG_DFL);
+	pfs_refuse_now("it used a function of libc that is not modelled, or overwrote memory that "
+		       "it does not own",
+		       "has libc abort");
 }
 
 bool pfs_check_timer_start(int timer, double tick)
@@ -74,8 +84,9 @@ static bool take(int signal_number, void (*handler)(int))
 bool pfs_check_signals_begin(double patience)
 {
 	watch.patience = patience;
-	return take(SIGILL, on_fault) && take(SIGTRAP, on_fault) && take(SIGFPE, on_fault) &&
-	       take(SIGVTALRM, on_tick) && (patience <= 0 || start(patience));
+	return take(SIGABRT, on_abort) && take(SIGILL, on_fault) && take(SIGTRAP, on_fault) &&
+	       take(SIGFPE, on_fault) && take(SIGVTALRM, on_tick) &&
+	       (patience <= 0 || start(patience));
 }
 
 void pfs_check_signals_forked(void)

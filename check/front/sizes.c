@@ -28,18 +28,32 @@ static void look(const struct pfs_sim_operation *operation, uintptr_t address)
 		if (granule->sizes[other] == 0 || other >= at + size ||
 		    at >= other + granule->sizes[other])
 			continue;
-		pfs_machine_fail("atomic accesses of %u bytes (%s:%d) and of %u to one place: this "
-				 "memory model has no mixed sizes; use --memory sc",
-				 size, pfs_trace_base_name(operation->place->file),
-				 operation->place->line, granule->sizes[other]);
+		pfs_machine_find(PFS_FOUND_UNCHECKED,
+				 PFS_SIDES(pfs_side_here("accesses", operation->place)),
+				 "atomic accesses of %u bytes at " PFS_SIDE_1
+				 " and of %u to one place: this memory model has no mixed sizes; "
+				 "use --memory sc",
+				 size, granule->sizes[other]);
 		return;
 	}
 	granule->sizes[at] = (uint8_t)size;
 }
 
-void pfs_sizes_look(const struct pfs_sim_operation *operation)
+uintptr_t pfs_sizes_lowest[PFS_USER_THREADS_MAX + 1] = { [0 ... PFS_USER_THREADS_MAX] =
+								 UINTPTR_MAX };
+
+void pfs_sizes_leave(uint32_t thread, uintptr_t frame)
+{
+	uintptr_t lowest = pfs_sizes_lowest[thread];
+	pfs_sizes_forget((const void *)lowest, frame - lowest);
+	pfs_sizes_lowest[thread] = UINTPTR_MAX;
+}
+
+void pfs_sizes_look(const struct pfs_sim_operation *operation, uint32_t owner)
 {
 	uintptr_t address = (uintptr_t)operation->address;
+	if (owner < PFS_USER_THREADS_MAX && address < pfs_sizes_lowest[owner])
+		pfs_sizes_lowest[owner] = address;
 	look(operation, address);
 	if (operation->size_bytes > GRANULE)
 		look(operation, address + GRANULE);

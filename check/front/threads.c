@@ -9,28 +9,28 @@
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/front/futex.h"
+#include "check/front/limit.h"
+#include "check/front/lives.h"
 #include "check/front/locals.h"
+#include "check/front/loops.h"
+#include "check/front/mutexes.h"
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
-#define WAITERS_MAX 40u
-
-/* In place of the program's pthread_mutex_t: zero is a free one. */
-struct pfs_user_mutex {
-	uint32_t word;  /* the machine's: 0, or its thread and 1 */
-	uint32_t count; /* of a recursive one */
-	uint32_t unused[2];
-	int32_t kind; /* where glibc's static initializers have it */
-};
+#define WAITERS_MAX 24u /* as many as fit into a pthread_cond_t */
 
 /* In place of a pthread_cond_t. */
 struct pfs_user_condition {
-	uint32_t word; /* the machine's mutex for the fields below */
+	/* The machine's mutex for the fields below. Its operations are relaxed: a condition
+	 * variable orders nothing, only the program's own mutex does. */
+	uint32_t word;
 	uint32_t count;
-	uint8_t threads[WAITERS_MAX]; /* the longest waiting first */
+	struct pfs_life life;
+	uint8_t threads[WAITERS_MAX];
 };
 
-_Static_assert(sizeof(struct pfs_user_mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
+static const struct pfs_life_kind conditions = { "condition variable", true };
+
 _Static_assert(sizeof(struct pfs_user_condition) <= sizeof(pthread_cond_t), "a condition must fit");
 
 /* ---- threads ---- */
@@ -38,6 +38,7 @@ _Static_assert(sizeof(struct pfs_user_condition) <= sizeof(pthread_cond_t), "a c
 static void body_of_thread(void *opaque)
 {
 	struct pfs_user_thread *self = opaque;
+	pfs_loops_enter(self, __builtin_frame_address(0));
 	pfs_user_arrive();
 	self->body(self->argument);
 	pfs_locals_end();
@@ -49,6 +50,7 @@ static void body_of_slot(void *opaque)
 	static const struct pfs_sim_place begin = { "thread", "thread", "begin", 0 };
 	static const struct pfs_sim_place end = { "thread", "thread", "end", 0 };
 	struct pfs_user_thread *self = opaque;
+	pfs_loops_enter(self, __builtin_frame_address(0));
 	pfs_user_await(&self->begun, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, &begin);
 	self->result = self->start(self->argument);
 	pfs_locals_end();
@@ -69,8 +71,10 @@ void pfs_threads_add_slots(void)
 					       : body_of_slot;
 		if (pfs_machine_spawn(pfs_user.machine, 0, body, &pfs_user.threads[id]) ==
 		    PFS_THREAD_NONE)
-			pfs_machine_fail("no memory for a thread");
+			pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+					 "no memory for a thread");
 	}
+	pfs_user_cover_stacks();
 }
 
 /* The first free slot; if there is none the search starts again with one more. */
@@ -87,7 +91,7 @@ static struct pfs_user_thread *take_slot(void)
 	return NULL;
 }
 
-static int create(pthread_t *id, void *(*start)(void *), void *argument,
+static int create(pthread_t *id, void *(*start)(void *), void *argument, bool detached,
 		  const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = NULL;
@@ -100,6 +104,7 @@ static int create(pthread_t *id, void *(*start)(void *), void *argument,
 	thread->start = start;
 	thread->argument = argument;
 	thread->is_slot = thread->is_taken = true;
+	thread->is_detached = detached;
 	*id = (pthread_t)thread->id + 1;
 	(void)pfs_call_act(PFS_SIM_STORE, &thread->begun, 1, PFS_SIM_RELEASE, place);
 	return 0;
@@ -108,8 +113,11 @@ static int create(pthread_t *id, void *(*start)(void *), void *argument,
 int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
 		      void *argument)
 {
-	(void)attributes;
-	return create(id, start, argument, PFS_CALL("pthread_create"));
+	int state = PTHREAD_CREATE_JOINABLE;
+	if (attributes != NULL)
+		(void)pthread_attr_getdetachstate(attributes, &state);
+	return create(id, start, argument, state == PTHREAD_CREATE_DETACHED,
+		      PFS_CALL("pthread_create"));
 }
 
 /* A result of type int is returned in the register of a pointer result. */
@@ -117,30 +125,40 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 {
 	void *(*as_pthread)(void *);
 	memcpy(&as_pthread, &start, sizeof(as_pthread));
-	return create(id, as_pthread, argument, PFS_CALL("thrd_create")) == 0 ? thrd_success
-									      : thrd_nomem;
+	return create(id, as_pthread, argument, false, PFS_CALL("thrd_create")) == 0 ? thrd_success
+										     : thrd_nomem;
 }
 
 static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 {
 	uint64_t at = (uint64_t)id - 1;
 	if (at >= pfs_user.thread_count || !pfs_user.threads[at].is_taken) {
-		pfs_machine_fail("%s: no such thread: pass what pthread_create or thrd_create "
-				 "stored",
-				 place->function);
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("calls", place)),
+				 "%s: no such thread: pass what pthread_create or thrd_create "
+				 "stored, at " PFS_SIDE_1,
+				 place->text);
 		return ESRCH;
 	}
 	struct pfs_user_thread *thread = &pfs_user.threads[at];
+	if (thread->is_detached) {
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("joins", place)),
+				 "%s: thread %u is detached, so it cannot be joined at " PFS_SIDE_1,
+				 place->text, thread->id);
+		return EINVAL;
+	}
 	if (thread->is_joined) {
-		pfs_machine_fail("%s: thread %u was already joined: join it once", place->function,
-				 thread->id);
+		pfs_machine_find(
+			PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("joins", place)),
+			"%s: thread %u was already joined: join it once, not at " PFS_SIDE_1,
+			place->text, thread->id);
 		return ESRCH;
 	}
 	if (!pfs_call_runs() && thread->ended == 0)
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
 			"%s in the set-up, where no thread runs yet: call it in a thread of "
 			"pfs_check_thread",
-			place->function);
+			place->text);
 	thread->is_joined = true;
 	if (pfs_call_runs())
 		pfs_user_await(&thread->ended, PFS_SIM_ACQUIRE, pfs_call_is_not, 0, place);
@@ -166,7 +184,16 @@ int pfs_thrd_join(pthread_t id, int *result)
 
 int pfs_user_thread_detach(pthread_t id)
 {
-	(void)id;
+	const struct pfs_sim_place *place = PFS_CALL("pthread_detach");
+	uint64_t at = (uint64_t)id - 1;
+	struct pfs_user_thread *thread = at < pfs_user.thread_count ? &pfs_user.threads[at] : NULL;
+	if (thread != NULL && thread->is_slot && (thread->is_joined || thread->is_detached))
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("detaches", place)),
+				 "pthread_detach: thread %u was already %s: detach it once, not "
+				 "at " PFS_SIDE_1,
+				 thread->id, thread->is_joined ? "joined" : "detached");
+	if (thread != NULL)
+		thread->is_detached = true;
 	return 0;
 }
 
@@ -175,161 +202,52 @@ pthread_t pfs_thread_self(void)
 	return (pthread_t)pfs_user_current()->id + 1;
 }
 
+/* It orders nothing and promises nothing: no step, but a place of a loop. */
 static void yield(const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
-	(void)pfs_user_execute(&operation);
+	pfs_limit_spend(PFS_LIMIT_STEP);
+	if (pfs_call_runs())
+		pfs_loops_visit(pfs_user_current(), place);
 }
 
 int pfs_thread_yield(void)
 {
 	if (!pfs_futex_is_of_atomic(HERE)) /* a waiting thread ends up there */
 		yield(PFS_CALL("sched_yield"));
+	else
+		pfs_loops_skip();
 	return 0;
 }
 
-void pfs_check_yield(void)
+void pfs_thread_check_yield(void)
 {
 	yield(PFS_CALL("pfs_check_yield"));
 }
-
-/* ---- mutexes ---- */
-
-static uint32_t own_mark(void)
-{
-	return pfs_user_current()->id + 1;
-}
-
-int pfs_mutex_init(struct pfs_user_mutex *self, const pthread_mutexattr_t *attributes)
-{
-	int kind = PTHREAD_MUTEX_NORMAL;
-	if (attributes != NULL)
-		(void)pthread_mutexattr_gettype(attributes, &kind);
-	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
-	memset(self, 0, sizeof(pthread_mutex_t));
-	self->kind = kind;
-	return 0;
-}
-
-int pfs_mutex_destroy(struct pfs_user_mutex *self)
-{
-	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
-	if (self->word != 0)
-		pfs_machine_fail("pthread_mutex_destroy: the mutex is still locked");
-	return 0;
-}
-
-/* What a thread does with a mutex that it holds. -1: it does not. */
-static int lock_own(struct pfs_user_mutex *self)
-{
-	if (self->word != own_mark() || self->kind == PTHREAD_MUTEX_NORMAL)
-		return -1;
-	if (self->kind == PTHREAD_MUTEX_ERRORCHECK)
-		return EDEADLK;
-	self->count++;
-	return 0;
-}
-
-int pfs_mtx_init(struct pfs_user_mutex *self, int type)
-{
-	pfs_user_plain(self, sizeof(pthread_mutex_t), true, HERE);
-	memset(self, 0, sizeof(pthread_mutex_t));
-	self->kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
-	return thrd_success;
-}
-
-int pfs_mutex_lock(struct pfs_user_mutex *self)
-{
-	int own = pfs_call_runs() ? lock_own(self) : 0;
-	if (own < 0)
-		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE,
-				   PFS_CALL("pthread_mutex_lock"));
-	return own < 0 ? 0 : own;
-}
-
-/* It gives up only if it would have to wait. */
-static int lock_timed(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
-{
-	int own = pfs_call_runs() ? lock_own(self) : 0;
-	if (own >= 0)
-		return own;
-	if (pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0)
-		return 0;
-	if (pfs_user_fails()) {
-		pfs_clock_pass_limit();
-		return ETIMEDOUT;
-	}
-	struct pfs_user_thread *thread = pfs_user_current();
-	thread->has_limit = true;
-	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
-	thread->has_limit = false;
-	return 0;
-}
-
-static int try_lock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
-{
-	int own = pfs_call_runs() ? lock_own(self) : 0;
-	if (own >= 0)
-		return own == EDEADLK ? EBUSY : own;
-	return pfs_call_act(PFS_SIM_TRY_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place) == 0 ? 0
-											   : EBUSY;
-}
-
-int pfs_mutex_timedlock(struct pfs_user_mutex *self)
-{
-	return lock_timed(self, PFS_CALL("pthread_mutex_timedlock"));
-}
-
-int pfs_mutex_trylock(struct pfs_user_mutex *self)
-{
-	return try_lock(self, PFS_CALL("pthread_mutex_trylock"));
-}
-
-int pfs_mtx_timedlock(struct pfs_user_mutex *self)
-{
-	return lock_timed(self, PFS_CALL("mtx_timedlock")) == 0 ? thrd_success : thrd_timedout;
-}
-
-int pfs_mtx_trylock(struct pfs_user_mutex *self)
-{
-	return try_lock(self, PFS_CALL("mtx_trylock")) == 0 ? thrd_success : thrd_busy;
-}
-
-static void unlock(struct pfs_user_mutex *self, const struct pfs_sim_place *place)
-{
-	if (!pfs_call_runs())
-		return;
-	if (self->word != own_mark())
-		pfs_machine_fail("thread %u unlocks a mutex that it does not hold, at %s:%d",
-				 pfs_user_current()->id, pfs_trace_base_name(place->file),
-				 place->line);
-	if (self->count != 0)
-		self->count--;
-	else
-		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
-}
-
-int pfs_mutex_unlock(struct pfs_user_mutex *self)
-{
-	unlock(self, PFS_CALL("pthread_mutex_unlock"));
-	return 0;
-}
+PFS_LOOPS_ENTRY("pfs_check_yield", "pfs_thread_check_yield");
 
 /* ---- condition variables ---- */
 
 int pfs_cond_init(struct pfs_user_condition *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_cond_init");
 	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
+	pfs_life_begin(&self->life, self, &conditions, place);
 	memset(self, 0, sizeof(pthread_cond_t));
+	self->life = pfs_life_begun(place);
 	return 0;
 }
 
 int pfs_cond_destroy(struct pfs_user_condition *self)
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_cond_destroy");
 	pfs_user_plain(self, sizeof(pthread_cond_t), true, HERE);
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (self->count != 0)
-		pfs_machine_fail("pthread_cond_destroy: %u threads still wait for the condition",
+		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("destroys", place)),
+				 "pthread_cond_destroy: %u threads still wait for the condition, "
+				 "at " PFS_SIDE_1,
 				 self->count);
+	self->life = pfs_life_ended(place);
 	return 0;
 }
 
@@ -338,24 +256,28 @@ static bool wait_on(struct pfs_user_condition *self, struct pfs_user_mutex *mute
 		    const struct pfs_sim_place *place)
 {
 	struct pfs_user_thread *thread = pfs_user_current();
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (!pfs_call_runs()) {
 		pfs_call_fail_alone(place);
 		return true;
 	}
 	bool wakes = pfs_user_fails();
 	if (!wakes) {
-		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+		(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 		if (self->count == WAITERS_MAX)
-			pfs_machine_fail("%s: more than %u threads wait for one condition: start "
+			pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+					 "%s: more than %u threads wait for one condition: start "
 					 "fewer",
-					 place->function, WAITERS_MAX);
+					 place->text, WAITERS_MAX);
 		self->threads[self->count++] = (uint8_t)thread->id;
-		(void)pfs_call_act(PFS_SIM_STORE, &thread->asleep, 1, PFS_SIM_RELAXED, place);
-		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		thread->sleeps++;
+		thread->awaited = self;
+		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 	}
-	unlock(mutex, place);
+	pfs_mutex_give(mutex, place);
 	if (!wakes)
-		pfs_user_await(&thread->asleep, PFS_SIM_RELAXED, pfs_call_is_not, 1, place);
+		pfs_call_sleep(thread, place);
+	thread->awaited = NULL;
 	(void)pfs_call_act(PFS_SIM_LOCK, &mutex->word, 0, PFS_SIM_ACQUIRE, place);
 	return !wakes;
 }
@@ -389,20 +311,30 @@ int pfs_cnd_timedwait(struct pfs_user_condition *self, struct pfs_user_mutex *mu
 	return wait_timed(self, mutex, PFS_CALL("cnd_timedwait")) ? thrd_success : thrd_timedout;
 }
 
+/* A signal wakes any of the waiting threads. */
+static uint32_t choose_one(uint32_t count, const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation choose = { .operand = count,
+					    .place = place,
+					    .kind = PFS_SIM_CHOOSE };
+	return (uint32_t)pfs_user_execute(&choose);
+}
+
 static void wake(struct pfs_user_condition *self, bool all, const struct pfs_sim_place *place)
 {
 	uint8_t woken[WAITERS_MAX];
+	pfs_life_use(&self->life, self, &conditions, place);
 	if (!pfs_call_runs())
 		return;
-	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_ACQUIRE, place);
+	(void)pfs_call_act(PFS_SIM_LOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 	uint32_t count = self->count == 0 || all ? self->count : 1;
-	memcpy(woken, self->threads, count);
+	uint32_t first = count < self->count ? choose_one(self->count, place) : 0;
+	memcpy(woken, self->threads + first, count);
 	self->count -= count;
-	memmove(self->threads, self->threads + count, self->count);
+	memmove(self->threads + first, self->threads + first + count, self->count - first);
 	for (uint32_t i = 0; i < count; i++)
-		(void)pfs_call_act(PFS_SIM_STORE, &pfs_user.threads[woken[i]].asleep, 0,
-				   PFS_SIM_RELAXED, place);
-	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		pfs_call_wake(woken[i], place);
+	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELAXED, place);
 }
 
 int pfs_cond_signal(struct pfs_user_condition *self)
@@ -436,14 +368,27 @@ static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 	return seen == ONCE_NOT_YET;
 }
 
+struct once {
+	uint32_t *word;
+	uint32_t ends_as;
+	const struct pfs_sim_place *place;
+};
+
+/* Also called where the routine throws: then the next caller tries again. */
+static void end_once(const struct once *self)
+{
+	(void)pfs_call_act(PFS_SIM_STORE, self->word, self->ends_as, PFS_SIM_RELEASE, self->place);
+}
+
 int pfs_once(pthread_once_t *once, void (*routine)(void))
 {
+	const struct pfs_sim_place *place = PFS_CALL("pthread_once");
 	uint32_t *word = (uint32_t *)(void *)once;
-	if (!begin_once(word, PFS_CALL("pthread_once")))
+	if (!begin_once(word, place))
 		return 0;
+	__attribute__((cleanup(end_once))) struct once self = { word, ONCE_NOT_YET, place };
 	routine();
-	(void)pfs_call_act(PFS_SIM_STORE, word, ONCE_DONE, PFS_SIM_RELEASE,
-			   PFS_CALL("pthread_once"));
+	self.ends_as = ONCE_DONE;
 	return 0;
 }
 

@@ -1,10 +1,9 @@
 /*
  * threads.h - pthread of the checked program, on the machine.
  *
- * A mutex is a word of the machine in the first bytes of the program's own; a recursive one has its
- * count after it. A condition variable wakes the longest waiting thread: the orders in which
- * threads come to wait are explored, other orders of waking are not. A wait may end spuriously, as
- * a weak compare-and-swap may fail (pfs_user_fails).
+ * A condition variable wakes the longest waiting thread: the orders in which threads come to wait
+ * are explored, other orders of waking are not. A wait may end spuriously, as a weak
+ * compare-and-swap may fail (pfs_user_fails).
  */
 #ifndef PFS_CHECK_THREADS_H
 #define PFS_CHECK_THREADS_H
@@ -22,9 +21,9 @@ int pfs_thread_join(pthread_t id, void **result);
 int pfs_user_thread_detach(pthread_t id);
 pthread_t pfs_thread_self(void);
 int pfs_thread_yield(void);
+void pfs_thread_check_yield(void); /* pfs_check_yield */
 
-/* In place of the program's pthread_mutex_t and pthread_cond_t. Arguments that are not read are
- * left out. */
+/* In place of the program's pthread_cond_t. Arguments that are not read are left out. */
 struct pfs_user_mutex;
 struct pfs_user_condition;
 
@@ -32,17 +31,7 @@ struct pfs_user_condition;
  * on. */
 int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument);
 int pfs_thrd_join(pthread_t id, int *result);
-int pfs_mtx_init(struct pfs_user_mutex *mutex, int type);
-int pfs_mtx_trylock(struct pfs_user_mutex *mutex);
-int pfs_mtx_timedlock(struct pfs_user_mutex *mutex);
 int pfs_cnd_timedwait(struct pfs_user_condition *condition, struct pfs_user_mutex *mutex);
-
-int pfs_mutex_init(struct pfs_user_mutex *mutex, const pthread_mutexattr_t *attributes);
-int pfs_mutex_destroy(struct pfs_user_mutex *mutex);
-int pfs_mutex_lock(struct pfs_user_mutex *mutex);
-int pfs_mutex_trylock(struct pfs_user_mutex *mutex);
-int pfs_mutex_timedlock(struct pfs_user_mutex *mutex);
-int pfs_mutex_unlock(struct pfs_user_mutex *mutex);
 
 int pfs_cond_init(struct pfs_user_condition *condition);
 int pfs_cond_destroy(struct pfs_user_condition *condition);

@@ -10,7 +10,12 @@
 #include <stdint.h>
 
 #include "check/front/futex.h"
+#include "check/front/library.h"
+#include "check/front/loops.h"
+#include "check/front/refuse.h"
+#include "check/front/sizes.h"
 #include "check/front/user.h"
+#include "check/front/volatile.h"
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
 
@@ -19,7 +24,21 @@
 /* ---- plain ---- */
 
 #define PFS_PLAIN_REPORT pfs_user_plain
+/* A read may be a loop's that waits. */
+#define PFS_VOLATILE_ENTRY(name, size, writes)                     \
+	void tsan##name(void *address)                             \
+	{                                                          \
+		pfs_volatile_access(address, (size), writes, HERE); \
+	}                                                          \
+	PFS_LOOPS_ENTRY(#name, "tsan" #name);
 #include "check/machine/plain_entries.h"
+
+void __tsan_init(void)
+{
+	const char *error = pfs_library_starts();
+	if (error != NULL)
+		pfs_refuse_now(error, "cannot run");
+}
 
 PFS_PLAIN_ENTRY(__tsan_vptr_read, sizeof(void *), false)
 
@@ -35,8 +54,13 @@ void __tsan_vptr_update(void **address, void *value)
 void __tsan_func_entry(void *caller)
 {
 	struct pfs_user_thread *self = pfs_user_current();
-	if (self->call_depth < PFS_USER_CALLS_MAX)
-		self->calls[self->call_depth] = caller;
+	if (self->call_depth < PFS_USER_CALLS_MAX) {
+		self->calls[self->call_depth] = (struct pfs_user_call){
+			caller, HERE, (uintptr_t)__builtin_frame_address(0)
+		};
+		if (self->call_depth != 0)
+			pfs_sizes_enter(self->id, self->calls[self->call_depth - 1].frame);
+	}
 	self->call_depth++;
 }
 
@@ -80,7 +104,7 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
 	if (kind == PFS_SIM_LOAD &&
 	    pfs_futex_looks_again((void *)(uintptr_t)address, place, code, &seen))
-		return seen;
+		return pfs_loops_skip(), seen;
 	struct pfs_sim_operation operation = { .address = (void *)(uintptr_t)address,
 					       .operand = operand,
 					       .place = place,
@@ -109,31 +133,39 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 		operation.kind = PFS_SIM_LOAD;
 		operation.order = operation.failure;
 	}
-	return pfs_user_execute(&operation);
+	uint64_t seen = pfs_user_execute(&operation);
+	if (*failed) /* the next one does not */
+		pfs_loops_effect(pfs_user_current());
+	return seen;
 }
 
+/* What may only read is called by way of loops.h. */
+#define ENTRY(bits, name) PFS_LOOPS_ENTRY("__tsan_atomic" #bits "_" #name, "tsan" #bits "_" #name)
+
 #define CHANGE(bits, T, name, kind, operand)                                                 \
-	T __tsan_atomic##bits##_##name(volatile T *address, T value, int order)              \
+	T tsan##bits##_##name(volatile T *address, T value, int order)                       \
 	{                                                                                    \
 		return (T)act((kind), address, sizeof(T), (uint64_t)(operand), order, HERE); \
-	}
-#define COMPARE(bits, T, name, weak)                                                           \
-	int __tsan_atomic##bits##_##name(volatile T *address, T *expected, T value, int order, \
-					 int failure)                                          \
-	{                                                                                      \
-		bool failed;                                                                   \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,  \
-				    (weak), order, failure, &failed, HERE);                    \
-		if (seen == *expected && !failed)                                              \
-			return 1;                                                              \
-		*expected = seen;                                                              \
-		return 0;                                                                      \
-	}
+	}                                                                                    \
+	ENTRY(bits, name);
+#define COMPARE(bits, T, name, weak)                                                               \
+	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
+	{                                                                                          \
+		bool failed;                                                                       \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
+				    (weak), order, failure, &failed, HERE);                        \
+		if (seen == *expected && !failed)                                                  \
+			return 1;                                                                  \
+		*expected = seen;                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
+	ENTRY(bits, name);
 #define ATOMIC(bits, T)                                                                           \
-	T __tsan_atomic##bits##_load(const volatile T *address, int order)                        \
+	T tsan##bits##_load(const volatile T *address, int order)                                 \
 	{                                                                                         \
 		return (T)act(PFS_SIM_LOAD, address, sizeof(T), 0, order, HERE);                  \
 	}                                                                                         \
+	ENTRY(bits, load);                                                                        \
 	void __tsan_atomic##bits##_store(volatile T *address, T value, int order)                 \
 	{                                                                                         \
 		(void)act(PFS_SIM_STORE, address, sizeof(T), (uint64_t)value, order, HERE);       \
@@ -147,13 +179,14 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	CHANGE(bits, T, fetch_nand, PFS_SIM_NAND, value)                                          \
 	COMPARE(bits, T, compare_exchange_strong, false)                                          \
 	COMPARE(bits, T, compare_exchange_weak, true)                                             \
-	T __tsan_atomic##bits##_compare_exchange_val(volatile T *address, T expected, T value,    \
-						     int order, int failure)                      \
+	T tsan##bits##_compare_exchange_val(volatile T *address, T expected, T value, int order,  \
+					    int failure)                                          \
 	{                                                                                         \
 		bool failed;                                                                      \
 		return (T)compare(address, sizeof(T), (uint64_t)expected, (uint64_t)value, false, \
 				  order, failure, &failed, HERE);                                 \
-	}
+	}                                                                                         \
+	ENTRY(bits, compare_exchange_val);
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
@@ -177,9 +210,11 @@ static void act_wide(enum pfs_sim_kind kind, const volatile void *address,
 					       .order = (uint8_t)order_of(order),
 					       .failure = (uint8_t)order_of(failure) };
 	if (pfs_user.machine != NULL && pfs_user.machine->model->keeps_old)
-		pfs_machine_fail("an atomic access of 16 bytes (%s:%d): --memory views keeps no "
-				 "old values of that size; use --memory sc or tso",
-				 pfs_trace_base_name(operation.place->file), operation.place->line);
+		pfs_machine_find(PFS_FOUND_UNCHECKED,
+				 PFS_SIDES(pfs_side_here("accesses", operation.place)),
+				 "an atomic access of 16 bytes at " PFS_SIDE_1
+				 ": --memory views keeps no old values of that size; use --memory "
+				 "sc or tso");
 	(void)pfs_user_execute(&operation);
 }
 
@@ -198,25 +233,29 @@ static wide_int compare_wide(const volatile void *address, wide_int expected, wi
 	bool fails = weak && pfs_user_fails();
 	act_wide(fails ? PFS_SIM_LOAD : PFS_SIM_CAS, address, &wide, fails ? failure : order,
 		 failure, code);
+	if (fails)
+		pfs_loops_effect(pfs_user_current());
 	*wrote = wide.wrote;
 	return wide.seen;
 }
 
-wide_int __tsan_atomic128_load(const volatile wide_int *address, int order)
+wide_int tsan128_load(const volatile wide_int *address, int order)
 {
 	return change_wide(PFS_SIM_LOAD, address, 0, order, HERE);
 }
+ENTRY(128, load);
 
 void __tsan_atomic128_store(volatile wide_int *address, wide_int value, int order)
 {
 	(void)change_wide(PFS_SIM_EXCHANGE, address, value, order, HERE);
 }
 
-#define CHANGE_WIDE(name, kind, operand)                                                        \
-	wide_int __tsan_atomic128_##name(volatile wide_int *address, wide_int value, int order) \
-	{                                                                                       \
-		return change_wide((kind), address, (operand), order, HERE);                    \
-	}
+#define CHANGE_WIDE(name, kind, operand)                                               \
+	wide_int tsan128_##name(volatile wide_int *address, wide_int value, int order) \
+	{                                                                              \
+		return change_wide((kind), address, (operand), order, HERE);           \
+	}                                                                              \
+	ENTRY(128, name);
 CHANGE_WIDE(exchange, PFS_SIM_EXCHANGE, value)
 CHANGE_WIDE(fetch_add, PFS_SIM_ADD, value)
 CHANGE_WIDE(fetch_sub, PFS_SIM_ADD, 0 - value)
@@ -226,8 +265,8 @@ CHANGE_WIDE(fetch_xor, PFS_SIM_XOR, value)
 CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 
 #define COMPARE_WIDE(name, weak)                                                                \
-	int __tsan_atomic128_##name(volatile wide_int *address, wide_int *expected,             \
-				    wide_int value, int order, int failure)                     \
+	int tsan128_##name(volatile wide_int *address, wide_int *expected, wide_int value,      \
+			   int order, int failure)                                              \
 	{                                                                                       \
 		bool wrote;                                                                     \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
@@ -235,16 +274,18 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 		if (!wrote)                                                                     \
 			*expected = seen;                                                       \
 		return wrote;                                                                   \
-	}
+	}                                                                                       \
+	ENTRY(128, name);
 COMPARE_WIDE(compare_exchange_strong, false)
 COMPARE_WIDE(compare_exchange_weak, true)
 
-wide_int __tsan_atomic128_compare_exchange_val(volatile wide_int *address, wide_int expected,
-					       wide_int value, int order, int failure)
+wide_int tsan128_compare_exchange_val(volatile wide_int *address, wide_int expected, wide_int value,
+				      int order, int failure)
 {
 	bool wrote;
 	return compare_wide(address, expected, value, false, order, failure, &wrote, HERE);
 }
+ENTRY(128, compare_exchange_val);
 
 /* ---- fences ---- */
 
@@ -254,6 +295,7 @@ void __tsan_atomic_thread_fence(int order)
 	const struct pfs_sim_place *place = pfs_user_place(HERE, &own);
 	if (order == __ATOMIC_RELAXED)
 		return;
+	pfs_loops_fence(pfs_user_current(), order_of(order));
 	pfs_machine_fence(order_of(order), place);
 	pfs_user_arrive();
 }

@@ -1,12 +1,13 @@
 #define _GNU_SOURCE
 #include "check/front/user.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check/front/heap.h"
-#include "check/front/library.h"
 #include "check/front/limit.h"
+#include "check/front/loops.h"
 #include "check/front/places.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
@@ -14,11 +15,8 @@
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
-#define PERIOD_MAX 4u        /* operations of a loop that reads */
 #define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
-
-struct pfs_user pfs_user;
 
 static void forget(struct pfs_user_thread *self)
 {
@@ -27,6 +25,7 @@ static void forget(struct pfs_user_thread *self)
 
 void pfs_user_begin(void)
 {
+	pfs_user.closes = NULL; /* of the last execution */
 	/* Of the last execution. */
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		forget(&pfs_user.threads[id]);
@@ -34,7 +33,8 @@ void pfs_user_begin(void)
 	pfs_user.executions++;
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
-	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_LIBRARY_OUTSIDE;
+	pfs_loops_begin();
+	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_USER_THREADS_MAX;
 }
 
 static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_thread *thread)
@@ -43,7 +43,6 @@ static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_th
 								 : PFS_USER_CALLS_MAX;
 	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
 	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
-	pfs_snapshot_put(snapshot, thread->looks, thread->look_count * sizeof(thread->looks[0]));
 }
 
 void pfs_user_put(struct pfs_machine_snapshot *snapshot)
@@ -51,29 +50,17 @@ void pfs_user_put(struct pfs_machine_snapshot *snapshot)
 	for (uint32_t id = 0; id < pfs_user.thread_count; id++)
 		put_thread(snapshot, &pfs_user.threads[id]);
 	put_thread(snapshot, &pfs_user.threads[PFS_USER_THREADS_MAX]);
+	pfs_loops_put(snapshot);
 	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
 }
 
-struct pfs_user_thread *pfs_user_current(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	uint32_t id = PFS_USER_THREADS_MAX;
-	if (machine != NULL && machine->run.running != NULL)
-		id = machine->run.running->id;
-	return &pfs_user.threads[id];
-}
-
-void pfs_user_arrive(void)
-{
-	pfs_library_switch(pfs_user_current()->id);
-}
-
 struct pfs_user_thread *pfs_user_add(void)
 {
 	if (pfs_user.thread_count == PFS_USER_THREADS_MAX) {
-		pfs_machine_fail("the scenario starts more than %u threads, the most that "
+		pfs_machine_find(PFS_FOUND_UNCHECKED, PFS_NO_SIDES,
+				 "the scenario starts more than %u threads, the most that "
 				 "pfs-check runs: start fewer",
 				 PFS_USER_THREADS_MAX);
 		return NULL;
@@ -83,34 +70,118 @@ struct pfs_user_thread *pfs_user_add(void)
 	return self;
 }
 
-bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
+/* From the lowest stack to the end of the highest: most addresses are not in between. */
+static struct {
+	uintptr_t first, bytes;
+} stacks;
+
+static void cover(const struct pfs_fiber *fiber)
 {
-	const struct pfs_machine *machine = pfs_user.machine;
-	for (uint32_t id = 0; id < machine->thread_count; id++) {
-		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
-		if ((uintptr_t)address - (uintptr_t)fiber->stack >= fiber->stack_bytes)
-			continue;
-		(void)snprintf(name, name_bytes, "on the stack of T%u", id);
-		return true;
-	}
-	return false;
+	uintptr_t first = (uintptr_t)fiber->stack, end = first + fiber->stack_bytes;
+	uintptr_t old_end = stacks.first + stacks.bytes;
+	if (stacks.bytes == 0 || first < stacks.first)
+		stacks.first = first;
+	stacks.bytes = (end > old_end ? end : old_end) - stacks.first;
 }
 
-void pfs_user_fail(const char *what)
+void pfs_user_cover_stacks(void)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	cover(&machine->aside.fiber);
+	for (uint32_t id = 0; id < machine->thread_count; id++)
+		cover(&machine->threads[id]->fiber);
+}
+
+static bool has(const struct pfs_fiber *fiber, const void *address)
+{
+	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
+}
+
+uint32_t pfs_user_stack_of(const void *address)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	if ((uintptr_t)address - stacks.first >= stacks.bytes)
+		return PFS_THREAD_NONE;
+	if (machine->run.running != NULL && has(&machine->run.running->fiber, address))
+		return machine->run.running->id;
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		if (has(&machine->threads[id]->fiber, address))
+			return id;
+	}
+	return has(&machine->aside.fiber, address) ? PFS_USER_THREADS_MAX : PFS_THREAD_NONE;
+}
+
+bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
+{
+	uint32_t owner = pfs_user_stack_of(address);
+	if (owner == PFS_THREAD_NONE)
+		return false;
+	const struct pfs_user_thread *self = &pfs_user.threads[owner];
+	uint32_t depth = self->call_depth < PFS_USER_CALLS_MAX ? self->call_depth
+							       : PFS_USER_CALLS_MAX;
+	char who[32], function[PFS_SHORT_BYTES];
+	(void)snprintf(who, sizeof(who),
+		       owner == PFS_USER_THREADS_MAX ? "the scenario's stack" : "T%u's stack",
+		       owner);
+	/* The function that has the variable: below it are those that it called. */
+	for (uint32_t at = 0; at < depth; at++) {
+		const struct pfs_user_call *call = &self->calls[at];
+		bool is_foreign;
+		if ((uintptr_t)address < call->frame)
+			continue;
+		pfs_finding_shorten(pfs_places_of(call->inside, &is_foreign)->function, function);
+		(void)snprintf(name, name_bytes, "%s+%zu on %s", function,
+			       (size_t)((uintptr_t)address - call->frame), who);
+		return true;
+	}
+	(void)snprintf(name, name_bytes, "%s", who);
+	return true;
+}
+
+/* Has the function returned that had this variable? What lies below the stack pointer of a thread
+ * is in use by nothing; but a later call may have put its own variables there. */
+static void look_at_stack(const void *address, bool writes, const struct pfs_sim_place *place)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	const struct pfs_vthread *running = machine->run.running;
+	uint32_t owner = pfs_user_stack_of(address);
+	if (owner == PFS_THREAD_NONE || running == NULL)
+		return;
+	bool is_gone = true;
+	if (owner == running->id)
+		is_gone = (uintptr_t)address < (uintptr_t)__builtin_frame_address(0);
+	else if (owner != PFS_USER_THREADS_MAX &&
+		 machine->threads[owner]->state != PFS_VTHREAD_FINISHED)
+		is_gone = (uintptr_t)address <
+			  (uintptr_t)machine->threads[owner]->fiber.stack_pointer;
+	if (!is_gone)
+		return;
+	char whose[48] = "the scenario's function";
+	if (owner != PFS_USER_THREADS_MAX)
+		(void)snprintf(whose, sizeof(whose), "a function of thread %u", owner);
+	pfs_machine_find(
+		PFS_FOUND_STACK, PFS_SIDES(pfs_side_here(writes ? "writes" : "reads", place)),
+		"use after return: %s at " PFS_SIDE_1 " of a variable of %s that has returned",
+		writes ? "write" : "read", whose);
+}
+
+void pfs_user_fail(enum pfs_finding_kind kind, const char *what)
 {
 	const struct pfs_vthread *running = pfs_user.machine->run.running;
 	if (running == NULL) {
-		pfs_machine_fail("set-up or final check: %s", what);
+		pfs_machine_find(kind, PFS_NO_SIDES, "set-up or final check: %s", what);
 		return;
 	}
-	pfs_machine_fail("thread %u: %s, %s", running->id, what,
+	struct pfs_finding_side side;
+	uint32_t count = pfs_side_after(running, &side);
+	pfs_machine_find(kind, &side, count, "thread %u: %s, %s", running->id, what,
 			 pfs_trace_after(running->pending.place));
 }
 
 void pfs_user_fail_late(void)
 {
 	pfs_user.is_late = 0;
-	pfs_user_fail("it reaches no further operation (--patience)");
+	pfs_user_fail(PFS_FOUND_ENDLESS, "it reaches no further operation (--patience)");
 }
 
 const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
@@ -121,13 +192,18 @@ const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
 	uint32_t depth = self->call_depth < PFS_USER_CALLS_MAX ? self->call_depth
 							       : PFS_USER_CALLS_MAX;
 	*own = code;
+	/* A call from another library, whose own caller is not known: in this function. */
+	if (is_foreign && depth != 0 && pfs_places_is_outside(code)) {
+		*own = self->calls[depth - 1].inside;
+		place = pfs_places_of(*own, &is_foreign);
+	}
 	while (is_foreign && depth-- > 0) {
 		bool outer_is_foreign;
-		const struct pfs_sim_place *outer = pfs_places_of(self->calls[depth],
+		const struct pfs_sim_place *outer = pfs_places_of(self->calls[depth].code,
 								  &outer_is_foreign);
 		if (outer_is_foreign)
 			continue;
-		*own = self->calls[depth];
+		*own = self->calls[depth].code;
 		return outer;
 	}
 	return place;
@@ -144,80 +220,15 @@ bool pfs_user_fails(void)
 		pfs_shared_may_fail(self->id, self->may_fail);
 	}
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++) {
-		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number)
+		if (pfs_user.faults[i].thread == self->id && pfs_user.faults[i].number == number) {
+			pfs_loops_effect(self);
 			return true;
+		}
 	}
 	return false;
 }
 
-/* ---- loops that read ---- */
-
-static bool is_same_look(const struct pfs_user_look *a, const struct pfs_user_look *b)
-{
-	return a->address == b->address && a->place == b->place && a->seen == b->seen;
-}
-
-/* Did the last reads repeat the same few? */
-static bool turns_in_circles(const struct pfs_user_thread *self)
-{
-	for (uint32_t period = 1; period <= PERIOD_MAX; period++) {
-		uint32_t wanted = period * pfs_user.looks_max;
-		if (wanted > self->look_count)
-			return false;
-		const struct pfs_user_look *last = &self->looks[self->look_count - wanted];
-		uint32_t same = period;
-		while (same < wanted && is_same_look(&last[same], &last[same - period]))
-			same++;
-		if (same == wanted)
-			return true;
-	}
-	return false;
-}
-
-/* Nothing was changed: true also for a test-and-set of a word that is set. */
-static bool only_looked(const struct pfs_user_thread *self,
-			const struct pfs_sim_operation *operation, uint64_t seen)
-{
-	uint64_t written = seen;
-	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
-		return !((const struct pfs_sim_wide *)(uintptr_t)operation->operand)->wrote;
-	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_TRY_LOCK ||
-	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
-		return true;
-	return pfs_kind_is_rmw(operation->kind) &&
-	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
-}
-
-static void note_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		      uint64_t seen)
-{
-	if (!only_looked(self, operation, seen)) {
-		self->look_count = 0;
-		return;
-	}
-	if (operation->size_bytes == PFS_SIM_WIDE_BYTES) {
-		const struct pfs_sim_wide *wide = (void *)(uintptr_t)operation->operand;
-		seen ^= (uint64_t)(wide->seen >> 64) * UINT64_C(0x9E3779B97F4A7C15);
-	}
-	if (self->look_count == PFS_USER_LOOKS_ROOM) {
-		self->look_count /= 2;
-		memmove(self->looks, &self->looks[self->look_count],
-			self->look_count * sizeof(self->looks[0]));
-	}
-	self->looks[self->look_count++] = (struct pfs_user_look){ operation->address,
-								  operation->place, seen };
-}
-
-/* The thread has read the same often enough: wait until that has changed. */
-static void wait_for_news(struct pfs_user_thread *self, const struct pfs_sim_place *place)
-{
-	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
-					   .kind = PFS_SIM_YIELD };
-	self->look_count = 0;
-	if (pfs_user.waits++ == 0)
-		pfs_shared_waited();
-	(void)pfs_sim_execute(&yield);
-}
+/* ---- operations ---- */
 
 uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
@@ -225,15 +236,20 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	bool runs = pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
 	pfs_limit_spend(PFS_LIMIT_STEP);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
+		look_at_stack(operation->address, operation->kind != PFS_SIM_LOAD,
+			      operation->place);
 		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	}
-	if (runs && pfs_user.looks_max != 0 && turns_in_circles(self))
-		wait_for_news(self, self->looks[self->look_count - 1].place);
+	if (runs)
+		pfs_loops_visit(self, operation->place);
 	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
-		pfs_sizes_look(operation);
-	uint64_t seen = pfs_sim_execute(operation);
+		pfs_sizes_look(operation, pfs_user_stack_of(operation->address));
+	uint64_t seen;
+	if (runs && pfs_loops_rushes(self, operation, &seen))
+		return seen;
+	seen = pfs_sim_execute(operation);
 	if (!runs)
 		return seen;
 	self->plain_count = 0;
@@ -242,7 +258,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	pfs_user_arrive();
-	note_look(self, operation, seen);
+	pfs_loops_note(self, operation, seen);
 	return seen;
 }
 
@@ -258,12 +274,6 @@ void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predic
 					       (uint8_t)order,
 					       0 };
 	(void)pfs_user_execute(&operation);
-}
-
-static bool is_own_stack(const struct pfs_machine *machine, const void *address)
-{
-	const struct pfs_fiber *fiber = &machine->run.running->fiber;
-	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
 }
 
 /* A plain access goes to memory itself: the thread's own atomic store to the same place must not be
@@ -294,7 +304,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (__builtin_expect(pfs_user.is_late, 0))
 		pfs_user_fail_late();
 	if (machine == NULL || (machine->run.running == NULL && !machine->aside.is_on) ||
-	    pfs_library_is_thread_local(address))
+	    address == &errno)
 		return;
 	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
@@ -303,16 +313,15 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	pfs_check_heap_look(address, size_bytes, writes, place);
 	if (machine->run.running == NULL)
 		return;
+	look_at_stack(address, writes, place);
 	struct pfs_user_thread *self = pfs_user_current();
-	/* A variable of its own, such as the expected value of a compare-and-swap, is like a
-	 * register. */
-	if (writes && !is_own_stack(machine, address))
-		self->look_count = 0;
+	pfs_loops_plain(self, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
-		pfs_machine_fail(
+		pfs_machine_find(
+			PFS_FOUND_ENDLESS, PFS_SIDES(pfs_side_here("accesses", place)),
 			"thread %u reaches no atomic access after its plain ones: a loop that "
-			"reads plain memory, or what assembly writes, never ends (%s:%d)",
-			self->id, pfs_trace_base_name(place->file), place->line);
+			"reads plain memory, or what assembly writes, never ends at " PFS_SIDE_1,
+			self->id);
 	for (size_t done = 0; done < size_bytes; done += RANGE_PART) {
 		size_t rest = size_bytes - done;
 		struct pfs_plain access = { (const char *)address + done, own,

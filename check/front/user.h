@@ -24,12 +24,26 @@ struct pfs_user_fault {
 	uint32_t thread, number;
 };
 
+/* A function of the program that was entered, from its caller. */
+struct pfs_user_call {
+	const void *code;   /* return address, into the caller */
+	const void *inside; /* its own beginning */
+	uintptr_t frame;    /* just below its variables, which are below those of its caller */
+};
+
 struct pfs_user_look {
 	const void *address;
 	const struct pfs_sim_place *place;
 	uint64_t seen;
+	uint32_t size_bytes;
 };
-#define PFS_USER_LOOKS_ROOM 64u
+
+/* Bytes of a thread's stack. */
+struct pfs_user_range {
+	const char *first;
+	size_t bytes;
+};
+#define PFS_USER_SHARED_MAX 8u
 
 struct pfs_user_thread {
 	void (*body)(void *argument);
@@ -37,17 +51,30 @@ struct pfs_user_thread {
 	void *argument, *result;
 	uint32_t id;
 	uint32_t begun, ended; /* words of the machine, of a thread of pthread_create */
-	uint32_t asleep;       /* the word of a condition variable's wait */
-	bool is_slot;          /* for pthread_create */
-	bool is_taken, is_joined;
+	uint32_t sleeps;       /* waits for conditions and futexes, so far */
+	uint32_t woken;        /* a word of the machine: how many of them were ended */
+	const struct pfs_sim_place *thrown; /* where its last exception was */
+	uint32_t assumed;    /* never set: what a thread waits for whose assumption does not hold */
+	bool is_pruned;      /* it waits for that */
+	const void *awaited; /* what it sleeps for: a condition variable, or a futex */
+	bool is_slot;        /* for pthread_create */
+	bool is_taken, is_joined, is_detached;
 	uint32_t may_fail;    /* how many faults it could have had */
 	bool has_limit;       /* waits with a time limit */
-	uint64_t elapsed_ns;  /* of its clock */
 	uint32_t plain_count; /* accesses since its last step */
-	uint32_t call_depth, look_count;
-	/* Not cleared between executions: only entries below the counts above are read. */
-	const void *calls[PFS_USER_CALLS_MAX]; /* return addresses */
-	struct pfs_user_look looks[PFS_USER_LOOKS_ROOM];
+	/* Of loops.h, since its last effect. */
+	const struct pfs_user_visit *visits; /* the last first */
+	struct pfs_user_look look;           /* the last */
+	bool has_look, fenced;
+	uint32_t rushes; /* loads that need not be steps */
+	/* Of loops.h, since it began. */
+	const char *stack_end;
+	uint32_t sections, held, inputs, releases;
+	uint32_t shared_count;
+	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
+	uint32_t call_depth;
+	/* Not cleared between executions: only entries below the count above are read. */
+	struct pfs_user_call calls[PFS_USER_CALLS_MAX];
 };
 
 struct pfs_user {
@@ -60,9 +87,11 @@ struct pfs_user {
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
+	/* At the running thread's next call of our code: once, before anything else; see
+	 * volatile.h. */
+	void (*closes)(void);
 	bool one_size;      /* a place has one size: see sizes.h */
-	uint32_t looks_max; /* equal reads in a row after which a loop waits; 0: never */
-	uint64_t waits;     /* how often one did */
+	uint32_t looks_max; /* iterations of a loop that reads and counts; 0: no bound */
 	struct pfs_user_fault faults[PFS_USER_FAULTS_MAX];
 	uint32_t fault_count, fault_max;
 	uint32_t may_fail[PFS_USER_THREADS_MAX]; /* the most of any execution */
@@ -89,7 +118,14 @@ struct pfs_user_thread *pfs_user_add(void);
 /* The running thread, or the one that stands for set-up and final check. */
 struct pfs_user_thread *pfs_user_current(void);
 
-/* "on the stack of T1"; false: on no thread's. */
+/* All threads of an execution have stacks. */
+void pfs_user_cover_stacks(void);
+
+/* The thread on whose stack it is, PFS_USER_THREADS_MAX for that of the set-up and the final check,
+ * or PFS_THREAD_NONE. */
+uint32_t pfs_user_stack_of(const void *address);
+
+/* "f+8 on T1's stack", for a variable of f; false: on no thread's. */
 bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes);
 
 /* The place in the program's own code that led to the call which returns to `code`. */
@@ -105,7 +141,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 
 /* End the execution as failed, and say after which operation. late: because it reached no further
  * operation; clears is_late. */
-void pfs_user_fail(const char *what);
+void pfs_user_fail(enum pfs_finding_kind kind, const char *what);
 void pfs_user_fail_late(void);
 
 /* Does a possible spurious event happen this time? */

@@ -70,11 +70,14 @@ static inline bool pfs_kind_is_rmw(uint8_t kind)
 }
 
 /* The order of an executed operation. A compare-and-swap that failed is a load with its failure
- * order, a failed try-lock a relaxed load; the mutex acquires and releases, no more. */
+ * order, a failed try-lock a relaxed load. A mutex acquires and releases, no more; with relaxed
+ * operations it only excludes, and orders nothing. */
 static inline uint8_t pfs_order_of(const struct pfs_sim_operation *operation, bool wrote)
 {
 	if (!wrote && pfs_kind_is_rmw(operation->kind))
 		return operation->failure;
+	if (operation->order == PFS_SIM_RELAXED)
+		return PFS_SIM_RELAXED;
 	if (operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_TRY_LOCK)
 		return PFS_SIM_ACQUIRE;
 	return operation->kind == PFS_SIM_UNLOCK ? (uint8_t)PFS_SIM_RELEASE : operation->order;

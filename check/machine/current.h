@@ -18,4 +18,9 @@ void pfs_current_leave(struct pfs_machine *self, struct pfs_vthread *from);
 /* machine.c: what the fiber of a thread runs. */
 void pfs_machine_body(void *thread);
 
+/* The execution ends here, in the fiber of a thread or of a call aside. After the text of a
+ * failure: failed. */
+void pfs_machine_end_here(struct pfs_machine *self, enum pfs_machine_end end);
+void pfs_machine_failed(struct pfs_machine *self);
+
 #endif

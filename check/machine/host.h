@@ -13,13 +13,15 @@
 /*
  * pfs_place_of_code - the source place of an address of the program's code, for messages.
  *
- * Returns   "function (file:line)", and the function it was inlined into; at least the address.
+ * Returns   function, file and line; without a file, the function's text has all that is known: at
+ *           least the address. Valid until many others were asked for.
  *           Calls addr2line of the binutils once for each address.
  * Errors    none.
  * Progress  blocking: starts a process.
  * Order     none.
  */
-const char *pfs_place_of_code(const void *code);
+struct pfs_sim_place;
+const struct pfs_sim_place *pfs_place_of_code(const void *code);
 
 /* Are plain accesses of threads reported (plain.h)? plain.c answers for hosts whose code the
  * compiler instruments; a host with such functions of its own defines this too. */

@@ -18,6 +18,9 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 {
 	enum pfs_sim_memory_state state = PFS_SIM_UNUSED;
 	(void)context;
+	if (pfs_current != NULL && pfs_current->hooks.fault != NULL &&
+	    pfs_current->hooks.fault(info->si_addr))
+		return;
 	if (pfs_current == NULL ||
 	    (pfs_current->run.running == NULL && !pfs_current->aside.is_on)) {
 		(void)signal(signal_number, SIG_DFL);
@@ -26,10 +29,13 @@ static void on_bad_access(int signal_number, siginfo_t *info, void *context)
 	bool in_region = pfs_sim_memory_has(&pfs_current->memory, info->si_addr, &state);
 	const struct pfs_vthread *running = pfs_current->run.running;
 	if (running == NULL)
-		pfs_machine_fail("set-up or final check: plain access to %s",
+		pfs_machine_find(PFS_FOUND_BAD_ACCESS, PFS_NO_SIDES,
+				 "set-up or final check: plain access to %s",
 				 in_region && state == PFS_SIM_GONE ? "a page that was given back"
 								    : "a bad address");
-	pfs_machine_fail("thread %u: %s, %s", running->id,
+	struct pfs_finding_side side;
+	uint32_t count = pfs_side_after(running, &side);
+	pfs_machine_find(PFS_FOUND_BAD_ACCESS, &side, count, "thread %u: %s, %s", running->id,
 			 pfs_fiber_ran_over(&running->fiber, info->si_addr) ? "stack overflow"
 			 : in_region && state == PFS_SIM_GONE
 				 ? "plain access to a page that was given back"
@@ -69,6 +75,7 @@ struct pfs_machine *pfs_machine_create(const struct pfs_memory_model *model)
 	self->setup.drains_end = true;
 	self->hooks.plain = pfs_races_plain;
 	self->setup.step_max = STEP_MAX_DEFAULT;
+	self->setup.repeats_max = PFS_VIEWS_REPEATS_MAX;
 	self->run.last_actor = PFS_NOBODY;
 	pfs_current = self;
 	return self;
@@ -94,9 +101,7 @@ void pfs_machine_destroy(struct pfs_machine *self)
 	pfs_news_fini(&self->news);
 	free(self->threads);
 	free(self->run.schedule);
-	free(self->trace.steps);
-	free(self->trace.names);
-	free(self->trace.writers);
+	pfs_trace_fini(self);
 	free(self);
 	pfs_current = NULL;
 }
@@ -115,6 +120,8 @@ void pfs_machine_reset(struct pfs_machine *self)
 	self->run.running = NULL;
 	self->run.end = PFS_END_DONE;
 	self->run.message[0] = '\0';
+	self->run.finding.kind = PFS_FOUND_FAILURE;
+	self->run.finding.side_count = 0;
 	pfs_current = self;
 }
 

@@ -11,21 +11,28 @@
 #include "check/machine/model.h"
 #include "check/machine/trace.h"
 
-/* Why the run ended: which threads are left, and what they wait for. */
-static enum pfs_machine_end end_of_run(struct pfs_machine *self)
+/* A thread stands at a loop that would go on now. Its execution without the last iteration is
+ * another one. */
+static bool is_repeated(const struct pfs_machine *self)
 {
 	for (uint32_t id = 0; id < self->thread_count; id++) {
 		const struct pfs_vthread *thread = self->threads[id];
-		if (thread->state == PFS_VTHREAD_FINISHED || thread->steps >= thread->stop_after)
-			continue;
-		const struct pfs_sim_place *place = thread->pending.place;
-		(void)snprintf(self->run.message, sizeof(self->run.message),
-			       thread->pending.kind == PFS_SIM_YIELD
-				       ? "livelock: thread %u calls %s (%s:%d) forever: no thread "
-					 "changes what it reads"
-				       : "deadlock: thread %u waits forever for %s (%s:%d)",
-			       id, place->text, pfs_trace_base_name(place->file), place->line);
-		return PFS_END_DEADLOCK;
+		if (thread->state != PFS_VTHREAD_FINISHED && thread->steps < thread->stop_after &&
+		    thread->pending.kind == PFS_SIM_YIELD && thread->looks.news)
+			return true;
+	}
+	return false;
+}
+
+/* Why the run ended: is a thread left? */
+static enum pfs_machine_end end_of_run(struct pfs_machine *self)
+{
+	if (self->setup.loops_end && is_repeated(self))
+		return PFS_END_KNOWN;
+	for (uint32_t id = 0; id < self->thread_count; id++) {
+		const struct pfs_vthread *thread = self->threads[id];
+		if (thread->state != PFS_VTHREAD_FINISHED && thread->steps < thread->stop_after)
+			return PFS_END_DEADLOCK;
 	}
 	return PFS_END_DONE;
 }

@@ -18,6 +18,7 @@
 #include "check/machine/actor.h"
 #include "check/machine/fences.h"
 #include "check/machine/fiber.h"
+#include "check/machine/finding.h"
 #include "check/machine/memory.h"
 #include "check/machine/models.h"
 #include "check/machine/news.h"
@@ -29,7 +30,6 @@
 #include "check/machine/weaken.h"
 
 #define PFS_STEP_NONE UINT32_MAX
-#define PFS_FAILURE_BYTES 512
 #define PFS_MACHINE_THREADS_MAX 1024u
 
 enum pfs_machine_end {
@@ -37,6 +37,7 @@ enum pfs_machine_end {
 	PFS_END_FAILED,   /* a check failed, or an access was wrong: see message */
 	PFS_END_DEADLOCK, /* threads are left, but none can go on, or all yield forever (news.h) */
 	PFS_END_STEPS,    /* the bound on steps was reached: nothing is known beyond it */
+	PFS_END_PRUNED,   /* it does not count: an assumption of the program does not hold */
 	PFS_END_KNOWN     /* the scheduler knows the rest: see pfs_run_state.is_known */
 };
 
@@ -96,6 +97,7 @@ struct pfs_scheduler {
 struct pfs_machine_setup {
 	uint32_t step_max;
 	uint32_t node_count; /* 0: as many as the threads' nodes need */
+	uint32_t repeats_max; /* of reads of one old value, see views.h; at most UINT32_MAX - 1 */
 	bool tracing;
 	bool watch;           /* report data races; true after create */
 	bool only_writes;     /* plain reads are not reported */
@@ -106,10 +108,17 @@ struct pfs_machine_setup {
 	bool clears_stacks;   /* after each step, so that dead bytes do not make two states of
 			       * one */
 	bool free_yields;     /* a yield is a step like others, and does not wait for news */
+	bool loops_end;       /* PFS_YIELD_LOOP never goes on: see news.h */
 	/* Plain accesses to these bytes are not compared: the oracle is shared by all threads on
 	 * purpose. */
 	const void *oracle;
 	size_t oracle_bytes;
+};
+
+/* What a thread waits for. */
+struct pfs_awaited {
+	char object[256]; /* its name, or "" */
+	uint32_t holder;  /* the thread that holds it, or PFS_THREAD_NONE */
 };
 
 /* Functions that the machine calls, if they are set; set before a run. */
@@ -121,9 +130,13 @@ struct pfs_hooks {
 	 * count. */
 	void (*plain)(struct pfs_machine *machine, const struct pfs_plain *access);
 	void *plain_context;
+	/* A bad access: true if it can be repeated. */
+	bool (*fault)(const void *address);
 	/* For traces, which are printed when the containers may be gone. */
 	bool (*name_address)(void *context, const void *address, char *name, size_t name_bytes);
-	void *name_context;
+	/* What a thread that waits forever waits for; false: its wait is no failure. Optional. */
+	bool (*awaits)(void *context, uint32_t thread, struct pfs_awaited *awaited);
+	void *name_context; /* of both */
 };
 
 /* Takes over all operations of threads: virtual time; timed.h sets it. */
@@ -159,7 +172,8 @@ struct pfs_run_state {
 	bool cut;                    /* by the model, in this run: not all choices are offered */
 	bool is_known;               /* set by the scheduler: this execution need not go on */
 	enum pfs_machine_end end;
-	char message[PFS_FAILURE_BYTES]; /* of PFS_END_FAILED */
+	struct pfs_finding finding;      /* of PFS_END_FAILED and PFS_END_DEADLOCK */
+	char message[PFS_FAILURE_BYTES]; /* its text */
 	uint32_t primed_count;           /* threads that have reached an operation, or have
 					  * finished */
 	uint32_t step_count, step_room;

@@ -105,7 +105,8 @@ static inline bool pfs_model_can(const struct pfs_machine *self, const struct pf
 	if (next->kind == PFS_SIM_CHOOSE)
 		return choice < next->operand;
 	if (next->kind == PFS_SIM_YIELD)
-		return (thread->looks.news || self->setup.free_yields) && choice == 0;
+		return (thread->looks.news || self->setup.free_yields) && choice == 0 &&
+		       (next->operand != PFS_YIELD_LOOP || !self->setup.loops_end);
 	return (next->kind != PFS_SIM_LOCK || pfs_model_bytes(next->address, 4) == 0) &&
 	       self->model->can(self, thread, choice);
 }

@@ -116,7 +116,11 @@ static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at
 void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 {
 	struct pfs_news *self = &machine->news;
-	struct pfs_looks looks = { .from = thread->looks.from };
+	bool repeats = thread->pending.operand == PFS_YIELD_LOOP ||
+		       thread->pending.operand == PFS_YIELD_AGAIN;
+	struct pfs_looks looks = { .from = thread->pending.operand != 0
+						   ? (uint32_t)thread->pending.expected
+						   : thread->looks.from };
 	bool keeps_old = machine->model->keeps_old;
 	for (uint32_t at = looks.from; at < machine->run.step_count; at++) {
 		const struct pfs_news_step *step = &self->steps[at];
@@ -130,7 +134,7 @@ void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 	/* With old values it does not matter when the newer value was written. */
 	for (uint32_t i = 0; keeps_old && i < looks.count; i++)
 		looks.news |= machine->model->has_news(machine, &self->found[i]);
-	looks.early |= looks.count == 0;
+	looks.early |= looks.count == 0 && !repeats;
 	looks.news |= looks.early;
 	struct pfs_news_read *kept = pfs_scratch_take(&self->arena,
 						      (looks.count + 1) * sizeof(*kept));
@@ -204,6 +208,12 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 	return true;
 }
 
+static bool needs_news(const struct pfs_vthread *thread)
+{
+	uint64_t how = thread->pending.operand;
+	return how == PFS_YIELD_LOOP || how == PFS_YIELD_SPENT;
+}
+
 void pfs_news_nobody(struct pfs_machine *machine)
 {
 	struct pfs_news *self = &machine->news;
@@ -212,7 +222,8 @@ void pfs_news_nobody(struct pfs_machine *machine)
 	self->tries++;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		struct pfs_looks *looks = &machine->threads[id]->looks;
-		if (!stands_at_yield(machine->threads[id]) || looks->news)
+		if (!stands_at_yield(machine->threads[id]) || looks->news ||
+		    needs_news(machine->threads[id]))
 			continue;
 		looks->news = true;
 		looks->alone = machine->run.step_count;

@@ -58,19 +58,21 @@ static void ask(const void *code, char *text, size_t bytes)
 	(void)pclose(lines);
 }
 
-const char *pfs_place_of_code(const void *code)
+const struct pfs_sim_place *pfs_place_of_code(const void *code)
 {
 	static _Thread_local struct {
+		struct pfs_sim_place place;
 		const void *code;
 		char text[PLACE_BYTES];
 	} known[PLACES];
 	static _Thread_local uint32_t next;
 	for (uint32_t i = 0; i < PLACES; i++) {
 		if (known[i].code == code)
-			return known[i].text;
+			return &known[i].place;
 	}
 	uint32_t at = next++ % PLACES;
 	known[at].code = code;
+	known[at].place.function = known[at].text;
 	ask(code, known[at].text, sizeof(known[at].text));
-	return known[at].text;
+	return &known[at].place;
 }

@@ -21,17 +21,21 @@
 	{                                                                    \
 		PFS_PLAIN_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
 	}
-#define PFS_PLAIN_ENTRIES(size)                                            \
-	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                    \
-	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                    \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)          \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)          \
-	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)               \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)     \
-	PFS_PLAIN_ENTRY(__tsan_volatile_read##size, size, false)           \
-	PFS_PLAIN_ENTRY(__tsan_volatile_write##size, size, true)           \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_read##size, size, false) \
-	PFS_PLAIN_ENTRY(__tsan_unaligned_volatile_write##size, size, true)
+/* Of volatile objects, if the compiler is told to tell them apart. */
+#ifndef PFS_VOLATILE_ENTRY
+#define PFS_VOLATILE_ENTRY PFS_PLAIN_ENTRY
+#endif
+#define PFS_PLAIN_ENTRIES(size)                                               \
+	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                       \
+	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                       \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read##size, size, false)             \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_write##size, size, true)             \
+	PFS_PLAIN_ENTRY(__tsan_read_write##size, size, true)                  \
+	PFS_PLAIN_ENTRY(__tsan_unaligned_read_write##size, size, true)        \
+	PFS_VOLATILE_ENTRY(__tsan_volatile_read##size, size, false)           \
+	PFS_VOLATILE_ENTRY(__tsan_volatile_write##size, size, true)           \
+	PFS_VOLATILE_ENTRY(__tsan_unaligned_volatile_read##size, size, false) \
+	PFS_VOLATILE_ENTRY(__tsan_unaligned_volatile_write##size, size, true)
 PFS_PLAIN_ENTRIES(1)
 PFS_PLAIN_ENTRIES(2)
 PFS_PLAIN_ENTRIES(4)
@@ -47,8 +51,6 @@ void __tsan_write_range(void *address, size_t size_bytes)
 {
 	PFS_PLAIN_REPORT(address, size_bytes, true, PFS_PLAIN_HERE);
 }
-
-void __tsan_init(void) {}
 
 /* clang calls these where the source says memcpy, memmove, memset. */
 void *__tsan_memcpy(void *to, const void *from, size_t size_bytes)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "check/machine/machine.h"
-#include "check/machine/trace.h"
 #include "check/machine/snapshot.h"
 
 #define CELL_BYTES 8u
@@ -43,31 +42,27 @@ void pfs_races_clear(struct pfs_races *self)
 	self->unused = 0;
 }
 
-static void describe(const struct pfs_access *access, char *text, size_t bytes)
+static struct pfs_finding_side side_of(const struct pfs_access *access)
 {
-	const char *verb = access->writes ? "writes" : "reads";
-	const struct pfs_sim_place *place = access->origin;
-	if (!access->atomic)
-		(void)snprintf(text, bytes, "thread %u %s at %s", access->thread, verb,
-			       pfs_place_of_code(access->origin));
-	else
-		(void)snprintf(text, bytes, "thread %u %s (atomic) at %s (%s:%d)", access->thread,
-			       verb, place->function, pfs_trace_base_name(place->file),
-			       place->line);
+	return pfs_side(access->thread, access->writes ? "writes" : "reads",
+			access->atomic ? access->origin : pfs_place_of_code(access->origin));
 }
 
 static void fail(const struct pfs_machine *machine, const void *address,
 		 const struct pfs_access *first, const struct pfs_access *second)
 {
-	char before[230], after[230], name[PFS_NAME_BYTES] = "";
+	char name[PFS_NAME_BYTES] = "";
 	address = (const char *)address + __builtin_ctz((unsigned)(first->mask & second->mask));
 	if (machine->hooks.name_address == NULL ||
 	    !machine->hooks.name_address(machine->hooks.name_context, address, name, sizeof(name)))
 		name[0] = '\0';
-	describe(first, before, sizeof(before));
-	describe(second, after, sizeof(after));
-	pfs_machine_fail("data race%s%s: %s; %s; nothing orders them",
-			 name[0] != '\0' ? " on " : "", name, before, after);
+	const struct pfs_finding_side before = side_of(first), after = side_of(second);
+	pfs_machine_find(PFS_FOUND_DATA_RACE, PFS_SIDES(before, after),
+			 "data race%s%s: thread %u %s%s at " PFS_SIDE_1
+			 "; thread %u %s%s at " PFS_SIDE_2 "; nothing orders them",
+			 name[0] != '\0' ? " on " : "", name, before.thread, before.does,
+			 first->atomic ? " (atomic)" : "", after.thread, after.does,
+			 second->atomic ? " (atomic)" : "");
 }
 
 static struct pfs_race_cell *cell_of(struct pfs_races *self, uintptr_t key)

@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-#define PFS_NAME_BYTES 32
+#define PFS_NAME_BYTES 512
 
 /* A call of a thread begins or ends before a step: a row of its own in a trace. */
 struct pfs_trace_note {
 	uint32_t step;
 	uint32_t thread;
-	char text[36];
+	char text[128];
 };
 #define PFS_TRACE_NOTES_MAX 256u
 
@@ -21,10 +21,11 @@ struct pfs_writer;
 
 struct pfs_recording {
 	struct pfs_step *steps;
-	char (*names)[PFS_NAME_BYTES]; /* of the address of each step; "": none */
-	uint32_t room;                 /* of both */
-	uint32_t writers_round;        /* resets; a writer of another round does not count */
-	struct pfs_writer *writers;    /* last step that wrote an address */
+	char **names;               /* of the address of each step; NULL: none */
+	uint32_t room;              /* of both */
+	uint32_t named;             /* names that were set, also by earlier executions */
+	uint32_t writers_round;     /* resets; a writer of another round does not count */
+	struct pfs_writer *writers; /* last step that wrote an address */
 	uint32_t mark_count;
 	struct pfs_trace_note marks[PFS_TRACE_NOTES_MAX]; /* further ones are dropped */
 };

@@ -68,6 +68,29 @@ void pfs_trace_reset(struct pfs_machine *self)
 	self->trace.writers_round = 1;
 }
 
+static void set_name(struct pfs_machine *self, uint32_t at, const void *address)
+{
+	char name[PFS_NAME_BYTES];
+	const struct pfs_hooks *hooks = &self->hooks;
+	while (self->trace.named <= at)
+		self->trace.names[self->trace.named++] = NULL;
+	free(self->trace.names[at]);
+	self->trace.names[at] = hooks->name_address != NULL &&
+						hooks->name_address(hooks->name_context, address,
+								    name, sizeof(name))
+					? strdup(name)
+					: NULL;
+}
+
+void pfs_trace_fini(struct pfs_machine *self)
+{
+	while (self->trace.named != 0)
+		free(self->trace.names[--self->trace.named]);
+	free(self->trace.names);
+	free(self->trace.steps);
+	free(self->trace.writers);
+}
+
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 {
 	bool buffers = pfs_model_buffers(self, &step->operation);
@@ -88,12 +111,7 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 		      sizeof(*self->trace.steps)))
 		return;
 	self->trace.steps[self->run.step_count] = *step;
-	char *name = self->trace.names[self->run.step_count];
-	const struct pfs_hooks *hooks = &self->hooks;
-	if (hooks->name_address == NULL ||
-	    !hooks->name_address(hooks->name_context, step->operation.address, name,
-				 PFS_NAME_BYTES))
-		name[0] = '\0';
+	set_name(self, self->run.step_count, step->operation.address);
 }
 
 /* Words of records by state and version; small numbers as they are, large ones (pointers) by their
@@ -117,12 +135,18 @@ void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text,
 	const struct pfs_sim_operation *operation = &step->operation;
 	const char *kind = kind_texts[operation->kind];
 	const char *name = self->trace.names[at];
-	const char *object = name[0] != '\0' ? name : operation->place->text;
+	const char *object = name != NULL ? name : operation->place->text;
 	if (operation->kind == PFS_SIM_YIELD || operation->kind == PFS_SIM_NOTE ||
 	    operation->kind == PFS_SIM_UNMAP || operation->kind == PFS_SIM_BARRIER ||
 	    operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_FENCE ||
-	    operation->kind == PFS_SIM_CHOOSE || operation->kind == PFS_SIM_UNLOCK) {
+	    operation->kind == PFS_SIM_UNLOCK) {
 		(void)snprintf(text, text_bytes, "%s %s", kind, object);
+		return;
+	}
+	if (operation->kind == PFS_SIM_CHOOSE) {
+		(void)snprintf(text, text_bytes, "%s %llu of %llu", kind,
+			       (unsigned long long)step->seen,
+			       (unsigned long long)operation->operand);
 		return;
 	}
 	bool is_word = strstr(object, "record[") != NULL;
@@ -157,41 +181,65 @@ void pfs_trace_mark(struct pfs_machine *self, uint32_t thread, const char *forma
 	va_end(arguments);
 }
 
-static void print_row(FILE *out, uint32_t columns, uint32_t thread, const char *text)
+/* Its columns, each as wide as its longest text. */
+struct table {
+	FILE *out;
+	uint32_t columns;
+	int width[COLUMNS_MAX];
+};
+
+static void print_row(const struct table *table, uint32_t thread, const char *text)
 {
-	for (uint32_t column = 0; column < columns; column++)
-		(void)fprintf(out, "| %-*.*s ", COLUMN - 1, COLUMN - 1,
-			      column == thread % columns ? text : "");
+	for (uint32_t column = 0; column < table->columns; column++)
+		(void)fprintf(table->out, "| %-*s ", table->width[column],
+			      column == thread % table->columns ? text : "");
+}
+
+static void widen(struct table *table, uint32_t thread, const char *text)
+{
+	int *width = &table->width[thread % table->columns];
+	if (*width < (int)strlen(text))
+		*width = (int)strlen(text);
 }
 
 /* The calls that begin or end before a step. */
-static void print_marks(const struct pfs_machine *self, FILE *out, uint32_t columns, uint32_t at)
+static void print_marks(const struct pfs_machine *self, const struct table *table, uint32_t at)
 {
 	for (uint32_t i = 0; i < self->trace.mark_count; i++) {
 		if (self->trace.marks[i].step != at)
 			continue;
-		(void)fprintf(out, "%5s ", "");
-		print_row(out, columns, self->trace.marks[i].thread, self->trace.marks[i].text);
-		(void)fprintf(out, "|\n");
+		(void)fprintf(table->out, "%5s ", "");
+		print_row(table, self->trace.marks[i].thread, self->trace.marks[i].text);
+		(void)fprintf(table->out, "|\n");
 	}
 }
 
 void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 {
-	uint32_t columns = self->thread_count < COLUMNS_MAX ? self->thread_count : COLUMNS_MAX;
+	char text[PFS_TRACE_BYTES];
+	struct table table = { .out = out, .columns = self->thread_count };
+	if (table.columns > COLUMNS_MAX)
+		table.columns = COLUMNS_MAX;
+	for (uint32_t column = 0; column < table.columns; column++)
+		table.width[column] = COLUMN - 1;
+	for (uint32_t at = 0; at < self->run.step_count; at++) {
+		pfs_trace_describe(self, at, text, sizeof(text));
+		widen(&table, self->trace.steps[at].thread, text);
+	}
+	for (uint32_t i = 0; i < self->trace.mark_count; i++)
+		widen(&table, self->trace.marks[i].thread, self->trace.marks[i].text);
 	(void)fprintf(out, "%5s ", "step");
-	for (uint32_t column = 0; column < columns; column++)
-		(void)fprintf(out, "| T%-*u ", COLUMN - 2, column);
+	for (uint32_t column = 0; column < table.columns; column++)
+		(void)fprintf(out, "| T%-*u ", table.width[column] - 1, column);
 	(void)fprintf(out, "| place\n");
 	for (uint32_t at = 0; at < self->run.step_count; at++) {
 		const struct pfs_step *step = &self->trace.steps[at];
-		char text[160];
-		print_marks(self, out, columns, at);
+		print_marks(self, &table, at);
 		pfs_trace_describe(self, at, text, sizeof(text));
 		(void)fprintf(out, "%5u ", at);
-		print_row(out, columns, step->thread, text);
+		print_row(&table, step->thread, text);
 		(void)fprintf(out, "| %s:%d\n", pfs_trace_base_name(step->operation.place->file),
 			      step->operation.place->line);
 	}
-	print_marks(self, out, columns, self->run.step_count);
+	print_marks(self, &table, self->run.step_count);
 }

@@ -13,6 +13,7 @@
 typedef bool pfs_name_address(void *context, const void *address, char *name, size_t name_bytes);
 
 void pfs_trace_reset(struct pfs_machine *self);
+void pfs_trace_fini(struct pfs_machine *self);
 
 /* Keep the step, and find where the value seen was written. */
 void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step);
@@ -23,6 +24,9 @@ __attribute__((format(printf, 3, 4))) void pfs_trace_mark(struct pfs_machine *se
 
 /* The steps as a table on out. */
 void pfs_trace_print(const struct pfs_machine *self, FILE *out);
+
+/* Room for a step in words, with a name of PFS_NAME_BYTES. */
+#define PFS_TRACE_BYTES (PFS_NAME_BYTES + 128)
 
 /* A traced step in a few words, e.g. "load page[1].record[0] = FREE.1 (T0#7)". */
 void pfs_trace_describe(const struct pfs_machine *self, uint32_t at, char *text, size_t text_bytes);

@@ -148,13 +148,14 @@ static void keep_view(struct pfs_views *self, struct pfs_view_message *message,
 	message->view_count = count;
 }
 
-static bool note_read(struct pfs_glimpse *last, uint32_t message, bool newest)
+/* true: from now on the choice is not offered. */
+static bool note_read(struct pfs_glimpse *last, uint32_t message, bool newest, uint32_t most)
 {
 	if (last->read != message || newest)
 		last->repeats = 0;
 	last->read = message;
 	last->repeats += !newest && last->repeats != UINT32_MAX;
-	return last->repeats == PFS_VIEWS_REPEATS_MAX;
+	return last->repeats == most;
 }
 
 /* The message after position `at` is new: the step's value. from: what an rmw read, or NULL. */
@@ -202,7 +203,7 @@ static void read_message(struct pfs_machine *machine, uint32_t thread, uint8_t o
 	const struct pfs_location *location = &self->locations[id];
 	const struct pfs_view_message *message = &location->messages[location->order[at]];
 	machine->run.cut |= note_read(&self->glimpses[thread][id], location->order[at],
-				      at + 1 == location->count);
+				      at + 1 == location->count, machine->setup.repeats_max);
 	self->view[thread][id] = location->order[at];
 	if (!pfs_order_acquires(order)) {
 		struct pfs_view_message *known = pfs_fences_read(machine, thread, message->clock);

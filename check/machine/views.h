@@ -35,8 +35,8 @@ struct pfs_machine;
 struct pfs_vthread;
 struct pfs_step;
 
-/* One thread reads the same message, without another one in between, at most this often while a
- * newer one exists. */
+/* setup.repeats_max of a new machine: one thread reads the same message, without another one in
+ * between, at most this often while a newer one exists. */
 #define PFS_VIEWS_REPEATS_MAX 12u
 
 struct pfs_view_message {

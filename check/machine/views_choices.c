@@ -123,7 +123,7 @@ bool pfs_views_can(const struct pfs_machine *machine, const struct pfs_vthread *
 					    pfs_views_peek(machine, &thread->pending, 0));
 	if (!find_choice(self, thread, choice, &chosen) || is_taken(&chosen))
 		return false;
-	if (self->glimpses[thread->id][chosen.id].repeats >= PFS_VIEWS_REPEATS_MAX &&
+	if (self->glimpses[thread->id][chosen.id].repeats >= machine->setup.repeats_max &&
 	    is_seen_again(self, thread, &chosen))
 		return false;
 	if (self->psc.fence_count != 0) {

@@ -10,7 +10,7 @@
  * RUN tflock: complete
  * RUN brlock: complete
  * RUN bytelock --memory sc --no-races: complete
- * RUN bytelock: found and of 1 to one place
+ * RUN bytelock: unchecked and of 1 to one place
  * RUN unslotted --memory sc: found plain access to a bad address
  * RUN misused: found data race
  *

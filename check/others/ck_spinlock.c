@@ -19,7 +19,7 @@
  * RUN mcs: complete
  * RUN hclh_two_clusters: complete
  * BUILD -DCK_USE_CC_BUILTINS=1 -include ck_pr_c11.h
- * RUN ticket: found and of 4 to one place
+ * RUN ticket: unchecked and of 4 to one place
  * RUN ticket --memory sc --no-races: complete
  *
  * mcs: who comes writes to the link of who came before, by an address that it exchanged, without a

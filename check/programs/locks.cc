@@ -96,6 +96,17 @@ PFS_CHECK_SCENARIO(wait_for_sure_fails)
 	pfs_check_thread(tell, nullptr);
 }
 
+void reads_twice(void *)
+{
+	std::shared_lock<std::shared_mutex> lock(shared);
+	std::shared_lock<std::shared_mutex> again(shared);
+}
+
+PFS_CHECK_SCENARIO(reads_twice)
+{
+	pfs_check_thread(reads_twice, nullptr);
+}
+
 template <typename Clock> void watch()
 {
 	auto first = Clock::now();

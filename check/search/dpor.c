@@ -153,7 +153,8 @@ static uint64_t find_options(struct pfs_dpor *self, const struct pfs_machine *ma
 {
 	uint64_t options = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_DPOR_OPTIONS_MAX || machine->run.cut;
+	self->left_out |= count > PFS_DPOR_OPTIONS_MAX ? PFS_LEFT_CHOICES : 0;
+	self->left_out |= machine->run.cut ? PFS_LEFT_READS : 0;
 	for (uint32_t option = 0; option < count && option < PFS_DPOR_OPTIONS_MAX; option++) {
 		struct pfs_actor actor = pfs_actor_of(machine, option);
 		bool older = actor.choice != 0; /* than the newest message */
@@ -179,7 +180,7 @@ static uint64_t sleepers(const struct pfs_dpor *self, const struct pfs_machine *
 			sleep |= pfs_dpor_views_asleep(self, machine, parent, option);
 			continue;
 		}
-		if (option == parent->actor)
+		if (pfs_dpor_actor_of(self, option) == parent->actor)
 			continue;
 		const struct pfs_effect next = pfs_effect_pending(machine,
 								  pfs_actor_of(machine, option));

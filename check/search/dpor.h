@@ -59,7 +59,7 @@ struct pfs_dpor {
 	bool redundant;                     /* the current execution only repeats a class */
 	bool append_only;                   /* views: no write is put before an existing one */
 	bool no_memory;                     /* the search is cut: not exhaustive */
-	bool cut;                           /* views: there were choices that were not tried */
+	uint32_t left_out;                  /* enum pfs_search_left: choices that were not tried */
 	bool bounded;                       /* append_only left schedules out */
 	const char *refusal;                /* not NULL: this search cannot handle this case */
 	struct pfs_wake_trees wake;

@@ -170,7 +170,7 @@ void pfs_dpor_views_rivals(struct pfs_dpor *self, const struct pfs_machine *mach
 			continue;
 		uint32_t found = machine->model->rivals(machine, thread, actor.choice, rivals,
 							PFS_DPOR_RIVALS_MAX);
-		self->cut |= found == PFS_DPOR_RIVALS_MAX;
+		self->left_out |= found == PFS_DPOR_RIVALS_MAX ? PFS_LEFT_RIVALS : 0;
 		try_before_rivals(self, machine, n, option, rivals, found);
 	}
 }

@@ -27,8 +27,9 @@ static bool depends(const struct pfs_machine *machine, const struct pfs_explore_
 		    uint32_t actor)
 {
 	struct pfs_effect next = pfs_effect_pending(machine, pfs_actor_of(machine, actor));
-	return (machine->model->keeps_old && next.thread == node->did.thread) ||
-	       pfs_effects_depend(&next, &node->did);
+	uint32_t count = pfs_machine_actor_count(machine);
+	bool own = pfs_actor_first_of(count, actor) == pfs_actor_first_of(count, node->chosen);
+	return own || pfs_effects_depend(&next, &node->did);
 }
 
 /* A write that does not come last in modification order. */
@@ -41,7 +42,8 @@ static uint64_t enabled_of(struct pfs_explore *self, struct pfs_machine *machine
 {
 	uint64_t enabled = 0;
 	uint32_t count = pfs_machine_actor_limit(machine);
-	self->cut |= count > PFS_EXPLORE_ACTORS_MAX || machine->run.cut;
+	self->left_out |= count > PFS_EXPLORE_ACTORS_MAX ? PFS_LEFT_CHOICES : 0;
+	self->left_out |= machine->run.cut ? PFS_LEFT_READS : 0;
 	for (uint32_t number = 0; number < count && number < PFS_EXPLORE_ACTORS_MAX; number++) {
 		struct pfs_actor actor = pfs_actor_of(machine, number);
 		if (!pfs_machine_can_run(machine, actor))

@@ -35,7 +35,7 @@ struct pfs_explore {
 	bool redundant;       /* the current execution only repeats a class */
 	bool append_only;     /* views: no write is put before an existing one */
 	bool no_memory;       /* the search is cut: not exhaustive */
-	bool cut;             /* there were choices that were not tried */
+	uint32_t left_out;    /* enum pfs_search_left: choices that were not tried */
 	bool bounded;         /* preemption_max or append_only left schedules out */
 };
 

@@ -280,17 +280,20 @@ static void sum_up(struct jobs *self)
 {
 	struct pfs_search_result *result = self->result;
 	result->executions = result->redundant = result->incomplete = result->steps = 0;
-	result->states = 0;
+	result->states = result->pruned = 0;
 	result->bounded = false;
+	result->left_out = self->random ? PFS_LEFT_CHANCE : 0;
 	result->complete = self->failed == NULL && !self->random;
 	for (const struct item *item = self->first; item != NULL; item = item->next) {
 		const struct pfs_jobs_tally *tally = &item->tally;
 		result->executions += tally->executions;
 		result->redundant += tally->redundant;
 		result->incomplete += tally->incomplete;
+		result->pruned += tally->pruned;
 		result->steps += tally->steps;
 		result->states += tally->states;
 		result->bounded |= tally->bounded;
+		result->left_out |= tally->left_out;
 		result->complete &= item->state == DONE && tally->complete && !tally->stopped;
 		result->stopped |= tally->stopped || item->state != DONE;
 		for (uint32_t i = 0; i < self->sums->count; i++)

@@ -16,9 +16,11 @@ struct pfs_jobs_tally pfs_jobs_tally_of(const struct pfs_search_result *result)
 	return (struct pfs_jobs_tally){ .executions = result->executions,
 					.redundant = result->redundant,
 					.incomplete = result->incomplete,
+					.pruned = result->pruned,
 					.steps = result->steps,
 					.states = result->states,
 					.complete = result->complete,
+					.left_out = result->left_out,
 					.bounded = result->bounded,
 					.stopped = result->stopped };
 }

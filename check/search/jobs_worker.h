@@ -10,8 +10,9 @@
 
 /* What is summed over parts. */
 struct pfs_jobs_tally {
-	uint64_t executions, redundant, incomplete, steps, states;
+	uint64_t executions, redundant, incomplete, pruned, steps, states;
 	uint64_t sums[PFS_JOBS_SUMS_MAX];
+	uint32_t left_out;
 	bool complete, bounded, stopped;
 };
 

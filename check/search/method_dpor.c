@@ -15,6 +15,7 @@ static bool begin_with(struct pfs_searching *self, bool optimal)
 {
 	struct by_dpor *own = self->own;
 	pfs_dpor_init(&own->dpor);
+	self->machine->setup.loops_end = true;
 	own->dpor.append_only = self->options->append_only;
 	own->dpor.wake.is_on = optimal && !self->machine->model->keeps_old;
 	if (pfs_rewind_begin(&own->rewind, self->machine, self->scenario))
@@ -56,14 +57,16 @@ static void judge(struct pfs_searching *self)
 {
 	const struct by_dpor *own = self->own;
 	self->result->bounded = own->dpor.bounded;
-	self->result->complete = self->result->incomplete == 0 && !own->dpor.no_memory &&
-				 !own->dpor.cut && !own->dpor.wake.is_lost;
+	self->result->left_out = own->dpor.left_out | (own->dpor.no_memory ? PFS_LEFT_MEMORY : 0) |
+				 (own->dpor.wake.is_lost ? PFS_LEFT_WAKE : 0);
+	self->result->complete = self->result->incomplete == 0 && self->result->left_out == 0;
 }
 
 static bool next(struct pfs_searching *self)
 {
 	struct by_dpor *own = self->own;
-	self->result->redundant += own->dpor.redundant;
+	self->result->redundant += own->dpor.redundant ||
+				   self->machine->run.end == PFS_END_KNOWN;
 	self->result->refusal = own->dpor.refusal;
 	if (self->result->refusal != NULL)
 		return false;
@@ -87,6 +90,7 @@ static bool split(struct pfs_searching *self)
 static void end(struct pfs_searching *self)
 {
 	struct by_dpor *own = self->own;
+	self->machine->setup.loops_end = false;
 	pfs_rewind_end(&own->rewind, self->machine);
 	pfs_dpor_fini(&own->dpor);
 }

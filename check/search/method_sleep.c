@@ -16,6 +16,7 @@ static bool begin_with(struct pfs_searching *self, uint32_t preemption_max, bool
 
 static bool begin_sleep(struct pfs_searching *self)
 {
+	self->machine->setup.loops_end = true;
 	return begin_with(self, PFS_PREEMPTIONS_ANY, false);
 }
 
@@ -41,14 +42,14 @@ static void judge(struct pfs_searching *self)
 {
 	const struct pfs_explore *explore = self->own;
 	self->result->bounded = explore->bounded;
-	self->result->complete = self->result->incomplete == 0 && !explore->no_memory &&
-				 !explore->cut;
+	self->result->left_out = explore->left_out | (explore->no_memory ? PFS_LEFT_MEMORY : 0);
+	self->result->complete = self->result->incomplete == 0 && self->result->left_out == 0;
 }
 
 static bool next(struct pfs_searching *self)
 {
 	struct pfs_explore *explore = self->own;
-	self->result->redundant += explore->redundant;
+	self->result->redundant += explore->redundant || self->machine->run.end == PFS_END_KNOWN;
 	if (pfs_explore_next(explore))
 		return true;
 	judge(self);
@@ -65,6 +66,7 @@ static bool split(struct pfs_searching *self)
 
 static void end(struct pfs_searching *self)
 {
+	self->machine->setup.loops_end = false;
 	pfs_explore_fini(self->own);
 }
 

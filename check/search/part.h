@@ -45,4 +45,15 @@ struct pfs_parts {
 /* Add a part, its nodes not yet filled; NULL: no memory. The caller frees the nodes. */
 struct pfs_part *pfs_parts_add(struct pfs_parts *self, uint32_t root, uint32_t depth);
 
+/* Why a search is not complete, besides the bounds of its options and of the machine. */
+enum pfs_search_left {
+	PFS_LEFT_CHOICES = 1, /* of a step: more than a set has room for */
+	PFS_LEFT_READS = 2,   /* of one value, by one thread: more than the model distinguishes */
+	PFS_LEFT_RIVALS = 4,  /* of a write: more than the search compares */
+	PFS_LEFT_WAKE = 8,    /* branches of a wakeup tree */
+	PFS_LEFT_MEMORY = 16,
+	PFS_LEFT_CHANCE = 32 /* a random search */
+};
+#define PFS_LEFT_COUNT 6u
+
 #endif

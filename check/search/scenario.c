@@ -22,6 +22,8 @@ enum pfs_machine_end pfs_scenario_end(const struct pfs_scenario *scenario,
 	struct half half = { scenario->finish, machine, scenario->context };
 	if (scenario->settle != NULL)
 		scenario->settle(machine, scenario->context);
+	if (machine->run.end == PFS_END_DEADLOCK && machine->run.message[0] == '\0')
+		pfs_finding_waits(machine);
 	machine->memory.hides = !machine->setup.hasty;
 	if (machine->run.end == PFS_END_DONE && scenario->finish != NULL)
 		pfs_machine_aside(machine, call_half, &half);
@@ -32,6 +34,7 @@ enum pfs_machine_end pfs_scenario_run(const struct pfs_scenario *scenario,
 				      struct pfs_machine *machine, struct pfs_scheduler *scheduler)
 {
 	machine->hooks.name_address = scenario->name_address;
+	machine->hooks.awaits = scenario->awaits;
 	machine->hooks.name_context = scenario->context;
 	pfs_machine_reset(machine);
 	struct half half = { scenario->setup, machine, scenario->context };

@@ -32,6 +32,7 @@ static bool execute(struct pfs_searching *self, struct pfs_scheduler *scheduler)
 		self->longest = self->machine->run.step_count;
 	if (end == PFS_END_STEPS && !self->scenario->is_endless) /* else that is how it ends */
 		self->result->incomplete++;
+	self->result->pruned += end == PFS_END_PRUNED;
 	if (end != PFS_END_FAILED && end != PFS_END_DEADLOCK)
 		return true;
 	if (self->method->has_failed != NULL && !self->method->has_failed(self))
@@ -139,6 +140,22 @@ const char *pfs_search_extent(const struct pfs_search_options *options,
 	else
 		return "all in which writes only append";
 	return text;
+}
+
+const char *pfs_search_left_words(uint32_t n)
+{
+	static const char *const words[PFS_LEFT_COUNT] = {
+		"a step had more choices than the search distinguishes: threads times the values "
+		"that a load may return exceeded 64; use fewer threads or stores",
+		"a thread read old values of one variable more often than the memory model keeps "
+		"apart; use fewer loads of it",
+		"a store had more rivals than the search compares; use fewer stores to one "
+		"variable",
+		"branches of a wakeup tree were lost; use --search exhaustive",
+		"there was not enough memory for the search",
+		"a random search draws schedules, and cannot know that it has drawn all",
+	};
+	return words[n];
 }
 
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,

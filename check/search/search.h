@@ -23,6 +23,8 @@ struct pfs_scenario {
 	void (*setup)(struct pfs_machine *machine, void *context);
 	void (*finish)(struct pfs_machine *machine, void *context);
 	pfs_name_address *name_address; /* optional, for traces */
+	/* Optional: what a thread waits for, for messages of deadlocks; see struct pfs_hooks. */
+	bool (*awaits)(void *context, uint32_t thread, struct pfs_awaited *awaited);
 	void *context;
 	/* Optional; called after the run, outside all fibers: may judge how the run ended, free
 	 * threads and run again. The end is what it leaves in machine->run.end. */
@@ -72,12 +74,14 @@ struct pfs_search_result {
 	uint64_t executions;
 	uint64_t redundant;  /* of these, those that repeated a class */
 	uint64_t incomplete; /* of these, those given up at the bound on steps: unknown */
+	uint64_t pruned;     /* of these, those that ended PFS_END_PRUNED */
 	uint64_t steps;
 	uint64_t states;   /* PFS_SEARCH_STATES, PFS_SEARCH_FIXPOINT */
 	uint64_t frontier; /* PFS_SEARCH_FIXPOINT: states not explored, if it was cut */
 	uint64_t memory_bytes; /* PFS_SEARCH_FIXPOINT: the maximum */
 	uint32_t depth;        /* PFS_SEARCH_FIXPOINT: choices on the way to the last state */
 	bool complete;         /* nothing is left out but what `bounded` says */
+	uint32_t left_out;     /* bits of enum pfs_search_left */
 	bool stopped;          /* by a bound of the options on executions or seconds */
 	bool bounded;          /* preemption_max or append_only left schedules out */
 	const char *refusal;   /* not NULL: what this search does not support; nothing is known */
@@ -129,6 +133,9 @@ bool pfs_search_part(struct pfs_machine *machine, const struct pfs_scenario *sce
 /* How much was searched, in a few words; valid until the next call. */
 const char *pfs_search_extent(const struct pfs_search_options *options,
 			      const struct pfs_search_result *result);
+
+/* What bit number n of left_out means, in a few words. */
+const char *pfs_search_left_words(uint32_t n);
 
 /* true: it is the same failure: the same end, and a message that differs in numbers only. */
 bool pfs_search_is_same(const struct pfs_search_result *failure, enum pfs_machine_end end,

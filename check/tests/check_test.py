@@ -6,25 +6,28 @@ usage: check_test.py PFS_CHECK COMPILER   (gcc, clang, g++ or clang++)
 Exit 77: no such compiler.
 """
 
+import json
 import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from programs import Checked, EXAMPLE, PROGRAMS, TOP, equal, finish, run, skip
+from given import FINE, RACE, Given
+from programs import EXAMPLE, PROGRAMS, equal, expect, finish, skip
 
-FINE = r"steps, all there are: no violation"
+REFUSED = "cannot be checked: "
 
 # What a scenario says, by program; a scenario that is not here must be fine.
 THREADS = {
     "no_join": r"found: data race on counter: thread 0 reads at start_and_look \(threads\.c:\d+\); "
                r"thread 1 writes at count \(threads\.c:\d+\)",
     "crosswise": r"found: deadlock: thread 0 waits forever for pthread_mutex_lock "
-                 r"\(threads\.c:\d+\)",
-    "one_of_two_told": r"found: deadlock: thread \d waits forever for pthread_cond_wait",
+                 r"\(threads\.c:\d+\) of other, which thread 1 holds; thread 1 waits forever for "
+                 r"pthread_mutex_lock \(threads\.c:\d+\) of one, which thread 0 holds\n",
+    "one_of_two_told": r"found: deadlock: thread \d waits forever for pthread_cond_wait "
+                       r"\(threads\.c:\d+\) of ready\n",
     "awaits_once": r"found: assertion is_ready .*\nby itself: number 0 of thread 0",
     "weak": r"found: assertion atomic_compare_exchange_weak",
     "plain_spin": r"found: thread 0 reaches no atomic access after its plain ones: .* "
@@ -42,12 +45,17 @@ C11 = {
     "keys_lost": r"found: leak: nothing points to 4 bytes that were allocated at keep_own \(thr",
 }
 LOCKS = {
-    "rwlock_upgrade": r"found: deadlock: thread 0 waits forever for pthread_rwlock_wrlock \(locks",
+    "rwlock_upgrade": r"found: deadlock: thread 0 waits forever for pthread_rwlock_wrlock "
+                      r"\(locks\.c:\d+\) of rwlock, which thread [01] holds",
     "rwlock_not_had": r"found: thread 0 unlocks a reader-writer lock that it does not hold, at "
-                      r"locks\.c:",
-    "semaphores_stuck": r"found: deadlock: thread 0 waits forever for sem_wait \(locks\.c:",
-    "barrier_of_three": r"found: deadlock: thread 0 waits forever for pthread_barrier_wait \(lock",
-    "no_limit": r"found: deadlock: thread 0 waits forever for pthread_mutex_lock \(locks\.c:",
+                      r"unlock_alone \(locks\.c:\d+\)",
+    "semaphores_stuck": r"found: deadlock: thread 0 waits forever for sem_wait \(locks\.c:\d+\) of "
+                        r"rooms; thread 1 waits forever for sem_wait \(locks\.c:\d+\) of items\n",
+    "barrier_of_three": r"found: deadlock: thread 0 waits forever for pthread_barrier_wait "
+                        r"\(locks\.c:\d+\) of barrier; thread 1 ",
+    "no_limit": r"found: deadlock: thread 0 waits forever for pthread_mutex_lock "
+                r"\(locks\.c:\d+\) of mutex, which thread 1 holds; thread 1 waits forever for "
+                r"pthread_rwlock_rdlock \(locks\.c:\d+\) of rwlock, which thread 0 holds\n",
 }
 NO_END = "found: deadlock: thread {} waits forever for {} .*"
 FUTEX = {
@@ -55,7 +63,8 @@ FUTEX = {
     "one_too_few": NO_END.format(r"\d", "a futex"),
     "told_early": NO_END.format(0, "a futex"),
     "other_bits": NO_END.format(1, "a futex"),
-    "other_system_call": r"found: system call \d+ at futex\.c:\d+ is not modelled",
+    "other_system_call": REFUSED + r"system call \d+ at other_call \(futex\.c:\d+\) is not "
+                         r"modelled",
 }
 WAITS = {
     "untold": NO_END.format(0, "std::atomic::wait"),
@@ -64,6 +73,63 @@ WAITS = {
     "latch_of_three": NO_END.format(0, "std::atomic::wait"),
     "told_by_release": {"sc": FINE},
     "latch": {"sc": FINE, "tso": FINE},
+}
+LOOPS = {
+    "yield_once_fails": "found: assertion .*it is still busy",
+    "try_twice_fails": "found: data race on counter: ",
+    "adaptive_untold": NO_END.format(1, "a futex"),
+    "looks_often_untold": NO_END.format(1, "sem_wait"),
+    "wrong_waiter": NO_END.format(1, "pthread_cond_wait"),
+    "woken_in_vain": NO_END.format(r"\d", "pthread_cond_wait"),
+    "waits_for_nothing": r"found: livelock: thread 0 calls its loop \(loops\.c:\d+\) forever",
+}
+M = r" \(misuse\.c:\d+\)"
+MISUSE = {
+    "fails_mutex": rf"found: pthread_mutex_lock: the mutex mutex is used at locks_late{M}, after "
+                   rf"it was destroyed at destroys{M}",
+    "fails_condition": "found: pthread_cond_signal: the condition variable condition is used .*, a",
+    "fails_rwlock": "found: pthread_rwlock_wrlock: the reader-writer lock rwlock is used .*, after",
+    "fails_spin": "found: pthread_spin_lock: the spin lock is used .*, after it was destroyed",
+    "fails_barrier": "found: pthread_barrier_wait: the barrier barrier is used .*, after it w",
+    "fails_new_barrier": "found: pthread_barrier_wait: the barrier barrier .*, but was not ini",
+    "fails_new_semaphore": "found: sem_post: the semaphore semaphore is used .*, but was not initi",
+    "fails_new_mutex": r"found: pthread_mutex_lock: the mutex block 0\+0 is used .*, but was not",
+    "fails_twice": rf"found: pthread_mutex_init: the mutex mutex is initialized at fails_twice_body"
+                   rf"{M}, but was already initialized at fails_twice_body{M} and not destroyed",
+    "fails_join": rf"found: pthread_join: thread 1 is detached, so it cannot be joined at .*{M}",
+    "fails_join_created": "found: pthread_join: thread 1 is detached",
+    "fails_detach": "found: pthread_detach: thread 1 was already joined",
+    "fails_read_twice": "found: pthread_rwlock_rdlock: thread 0 holds a read lock already, .* if a",
+    "fails_returned": rf"found: use after return: read at reads_returned{M} of a variable of a "
+                      "function of thread 0 that has returned",
+    "fails_scenarios_own": rf"found: use after return: write at sets{M} of a variable of the "
+                           "scenario's function that has returned",
+}
+TWICE = {"reads_twice": "found: pthread_rwlock_rdlock: thread 0 holds a read lock already, and "
+                        "takes another at .*: a std::shared_mutex does not allow that"}
+CHOSEN = {
+    "four": FINE + r"\n  4 outcomes, .*\n +\d+  0 0\n +1  1 0\n +1  2 0\n +1  3 0\n",
+    "six": FINE + r"\n  6 outcomes, .*\n( +1  [01] [0-2]\n){6}$",
+    "one_of_four": FINE + r"\n  \d+ of these executions do not count: .*\n"
+                   r"  1 outcomes, .*\n +1  3 0\n$",
+    "three_of_four": FINE + r"\n  \d+ of these executions do not count: ",
+    "none_left": r"(\d+) executions .* no execution ended that counts, so nothing is known\n  \1 o",
+    "too_many_values": REFUSED + r"pfs_check_choose\(17\) at too_many \(chosen\.c:\d+\): choose",
+    "too_many_late": REFUSED + r"pfs_check_choose\(17\) at chooses_late \(chosen\.c:\d+\): ch",
+    "second_value_fails": r"found: assertion atomic_load\(&shared\) != 2",
+    "beside_fails": r"found: assertion atomic_load\(&shared\) != 2",
+}
+OWN = r" \(messages\.cc:\d+\)"
+MESSAGES = {
+    "alike": r"found: data race on box<\.\.>::content: thread \d writes at void fill<\.\.>\(\.\.\)"
+             rf"{OWN}; thread \d writes at void fill<\.\.>\(\.\.\)#2{OWN}; ",
+    "accounts": rf"found: deadlock: thread 0 waits forever for pthread_mutex_lock{OWN} of block 0"
+                r"\+8 \(allocated at messages\.cc:\d+\), which thread 1 holds; thread 1 .* 1\+8",
+    "on_stack": rf"found: deadlock: thread 0 .*{OWN} of locals\(void\*\)\+(\d+) on T0's stack, "
+                r"which thread 1 holds; .* of locals\(void\*\)\+(?!\1 )\d+ on T0's stack, which t",
+    "uncaught": rf"found: std::terminate was called: nothing catches what raise\(\){OWN} throws",
+    "not_joined": r"found: thread 0: std::terminate was called, perhaps by the destructor of a "
+                  r"std::thread that was not joined, after its operation at messages\.cc:",
 }
 AFTER = r", after its operation at ends\.c:\d+"
 ENDS = {
@@ -85,16 +151,14 @@ NO_ORDER = r"found: not linearizable: no order of the \d calls gives their resul
 CALLS = {
     "torn_fails": NO_ORDER, "apart_fails": NO_ORDER, "none_fails": NO_ORDER,
     "inserted_fails": NO_ORDER,
-    "unsaid_misused": "found: a call without a specification: ",
-    "nested_misused": "found: call of INSERT inside a call of HAS, which has not returned: ",
-    "many_misused": "found: more than 64 calls of a specification in one execution",
-    "large_misused": "found: pfs_check_specification: the state has 4097 bytes, the most is 4096",
+    "unsaid_misused": "cannot be checked: a call without a specification: ",
+    "nested_misused": REFUSED + "call of INSERT inside a call of HAS, which has not returned: ",
+    "many_misused": "cannot be checked: more than 64 calls of a specification in one execution",
+    "large_misused": REFUSED + "pfs_check_specification: the state has 4097 bytes, the most",
 }
-RACE = r"found: data race on \S+( \d\+8)?: thread . writes at .*\(ring\.cc?:\d+\); " \
-       r"thread . reads at .*\(ring\.cc?:\d+\)"
 
 
-class Test(Checked):
+class Test(Given):
     """One compiler."""
 
     def scenarios(self, program, said, *options):
@@ -105,7 +169,8 @@ class Test(Checked):
             pattern = said.get(name, r": data race|assertion" if name.endswith("_fails") else FINE)
             self.expect(f"{program} {name}",
                         self.run(program, "--scenario", name, "--quiet", *options),
-                        0 if pattern == FINE else 1, pattern)
+                        0 if "no violation" in pattern or pattern.startswith(FINE) else
+                        1 if "found: " in pattern or name.endswith("_fails") else 2, pattern)
 
     def waits(self, program, said):
         """The same with each memory, for which a scenario may say other things."""
@@ -115,6 +180,41 @@ class Test(Checked):
                    for name, words in said.items()}
             self.scenarios(program, now, "--memory", memory)
 
+    def volatile(self, source):
+        """Volatile accesses as relaxed atomics, as pfs-check compiles them; and saved."""
+        variable = "CXX" if self.compiler.endswith("++") else "CC"
+        os.environ[variable] = self.compiler
+        found = {"fails_without": "found: data race on data",
+                 "fails_adds": "found: assertion other == 2"}
+        for memory, both_0 in (("sc", ""), ("tso", " +1  0 0\n"), ("views", " +1  0 0\n")):
+            done = self.run(source, "--volatile", "--quiet", "--memory", memory)
+            self.expect(f"volatile {memory}", done, 1, rf"outcomes, .*\n{both_0} +\d+  0 1\n")
+            for name in ("fences", "loop"):
+                self.expect(f"volatile {memory}", done, 1, rf"(?m)^{name} {memory} .*{FINE}$")
+            for name, said in found.items():
+                self.expect(f"volatile {memory}", done, 1, rf"(?m)^{name} .*FAILED\n{said}")
+        self.expect("no --volatile", self.run(source, "--scenario", "fences"), 1, "race on flag")
+        saved = self.path("volatile")
+        options = ("--scenario", "fails_adds", "--volatile")
+        program = self.build(source, *(("-mllvm", "-tsan-distinguish-volatile=1")
+                                       if self.compiler == "clang"
+                                       else ("--param=tsan-distinguish-volatile=1",)))
+        self.expect("volatile, saved", self.run(program, *options, "--save", saved), 1, "assertion")
+        self.expect("volatile, again", self.run(program, "--schedule", saved), 1,
+                    "fails_adds: assertion other == 2")
+        self.expect("not told apart", self.run(self.build(source), *options), 1,
+                    "compiled without --param=tsan-distinguish-volatile=1")
+        del os.environ[variable]
+
+    def misuse(self, program):
+        """Right uses, and wrong ones; and what an option finds, again from a saved schedule."""
+        self.scenarios(program, MISUSE)
+        saved, unwritten = self.path("unwritten"), ("--scenario", "unwritten", "--uninitialized")
+        pattern = rf"uninitialized read: of 8 bytes at unwritten_body{M}, in a block that was alloc"
+        self.expect("unwritten", self.run(program, *unwritten, "--save", saved), 1,
+                    "found: " + pattern)
+        self.expect("unwritten, again", self.run(program, "--schedule", saved), 1, pattern)
+
     def wide(self, source):
         """Atomics of 16 bytes, which clang makes calls of with -mcx16 alone."""
         if platform.machine() != "x86_64":
@@ -122,8 +222,8 @@ class Test(Checked):
         program = self.build(source, "-mcx16")
         for memory in ("sc", "tso"):
             self.scenarios(program, {}, "--memory", memory)
-        self.expect("16 bytes", self.run(program, "--scenario", "adds"), 1,
-                    r"found: an atomic access of 16 bytes \(wide\.c:\d+\): --memory views keeps")
+        self.expect("16 bytes", self.run(program, "--scenario", "adds"), 2,
+                    REFUSED + r"an atomic access of 16 bytes at add \(wide\.c:\d+\): --memory v")
         program = self.build(source, "-mcx16", "-DTAG=0")
         self.expect("no tag", self.run(program, "--scenario", "stack", "--memory", "sc"), 1,
                     r"found: assertion now\.head")
@@ -147,9 +247,43 @@ class Test(Checked):
                     "every schedule of up to 1 preemptions: no violation")
         self.expect("--executions", self.run(program, "--executions", "3"), 0,
                     r"not all there are: no violation\n(  .*\n)*  stopped after 3 exec")
-        self.expect("--steps", self.run(program, "--steps", "20"), 0,
+        self.expect("--steps", self.run(program, "--steps", "16"), 0,
                     r"not all there are: no violation\n(  .*\n)*.* had more than --steps")
         self.expect("mended", self.run(program, "--schedule", saved), 0, r"step \| T0")
+
+    def loops(self, source):
+        """Yields, and loops that wait, give up or count."""
+        cut = r"not all there are: no violation\n(  .*\n)*  a loop was cut after \d+ iterations " \
+              r"that only read and count \(--looks\), at loops\.c:\d+\n"
+        program = self.build(source)
+        for memory in ("sc", "tso", "views"):
+            self.scenarios(program, LOOPS | {"looks_often": cut, "backs_off": cut},
+                           "--memory", memory, "--spurious", "0")
+        self.scenarios(self.build(os.path.join(PROGRAMS, "counts.c"), name="counts"), {})
+        self.scenarios(self.build(source, "-DNO_TRIALS", "-O0", name="plain"),
+                       LOOPS | {"looks_often": cut, "backs_off": cut}, "--spurious", "0")
+        sections = self.build(source, "-DSECTIONS", name="sections")
+        self.expect("sections", self.run(sections, "--steps", "200", "--scenario",
+                                         "sees_sections_fails"), 1, "found: assertion !\"held th")
+        done = self.run(program, "--scenario", "four_loads")
+        equal(re.findall(r"^ +\d+  (\d) (\d)$", done.stdout, re.MULTILINE),
+              [("0", str(n)) for n in range(5)] + [("1", "0")], "outcomes of four loads")
+        # A bound is said by all: the text, the data, and what COMPLETE looks at.
+        self.run(program, "--scenario", "looks_often", "--json", self.path("data"))
+        with open(self.path("data"), encoding="utf-8") as file:
+            search, = json.load(file)["scenarios"]
+        reason, = search["reasons"]
+        equal((search["complete"], search["extent"], reason["option"], reason["file"],
+               reason["line"] > 0), (False, "not all there are", "looks", source, True),
+              "json of what was cut")
+        self.expect("--looks", self.run(program, "--scenario", "looks_often", "--looks", "20000",
+                                        "--executions", "9"), 0, "not all there are")
+        # Hundreds of thousands, if each iteration in vain counted.
+        for name, most in (("sense", 6), ("two_swaps", 3)):
+            found = re.search(r": (\d+) executions \((\d+) repeated",
+                              self.run(program, "--scenario", name, "--spurious", "0").stdout)
+            classes = int(found.group(1)) - int(found.group(2))
+            expect(0 < classes <= most, f"{name} has {classes} classes, more than {most}")
 
     def calls(self, program):
         """Structures against their specifications, with each memory."""
@@ -172,144 +306,6 @@ class Test(Checked):
         self.expect("--calls x", self.run(program, "--calls", "x"), 2, "no such order of calls")
         self.expect("sc, known", self.run(program, *known, "set", "--memory", "sc"), 2, "views")
 
-    def assembly(self):
-        """What is not seen is said, and only then."""
-        source = self.path("assembly.c", "#include <pfslab/check.h>\n"
-                           "static int count;\n"
-                           "static void body(void *a) { (void)a;\n"
-                           "count++; ASSEMBLY; }\n"
-                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
-        for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
-                            ("xchg %%eax, %0", "xchg")):
-            program = self.build(source, f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : '
-                                         '"eax", "memory")')
-            self.expect(text, self.run(program), 0, words % first)
-        program = self.build(source, '-DASSEMBLY=__asm__ volatile("" : : : "memory")')
-        self.expect("no assembly", self.run(program), 0, r"^one views")
-
-    def wrong(self):
-        """What cannot be checked, and bad arguments: one line, exit 2."""
-        source = self.path("wrong.c", "#include <pthread.h>\n#include <pfslab/check.h>\n"
-                           "static void body(void *a)\n"
-                           "{ (void)a; pthread_cancel(pthread_self()); }\n"
-                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        self.expect("pthread_cancel", self.run(self.build(source)), 2,
-                    r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
-        source = self.path("wrong.c", "#include <unistd.h>\n#include <pfslab/check.h>\n"
-                           "static int ends[2];\n"
-                           "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
-                           "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
-                           "pfs_check_thread(body, 0); }\n")
-        self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
-                    r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, before its "
-                    r"first operation: leave the call out of the scenario\n$")
-        source = self.path("wrong.c", "#include <pfslab/check.h>\n"
-                           "static _Atomic struct { long a[WORDS]; } all;\n"
-                           "static void body(void *a) { (void)a; all = all; }\n"
-                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        self.expect("24 bytes", self.run(self.build(source, "-DWORDS=3")), 2,
-                    r"^pfs-check: \S+: calls __atomic_(load|store), which is not modelled\n$")
-        source = os.path.join(EXAMPLE, "ring.c")
-        program = self.build(source, "-fno-sanitize=thread")
-        self.expect("not compiled so", self.run(program), 2, "was compiled with -fsanitize=thread")
-        if self.compiler == "gcc":
-            program = self.build(source, link=("-fsanitize=thread",))
-            self.expect("libtsan", self.run(program), 2, r"linked with libtsan\S+, .* without it")
-        program = self.build(source)
-        for options, said in ((["--memory", "x"], "no such memory"), (["--search", "x"], "search"),
-                              (["--scenario", "x"], "no such scenario"),
-                              (["--seed", "x"], "whole number"),
-                              (["--schedule", "/dev/null"], "not a schedule"), (["--x"], "option")):
-            self.expect(str(options), self.run(program, *options), 2, rf"^pfs-check: .*{said}.*\n$")
-        self.expect("object", self.run(program[:-2] + "o"), 2, "link it with")
-        self.expect("no file", self.run("/none.so"), 2, "No such file")
-        self.newcomer(source)
-
-    def dropped(self):
-        """What each level keeps, as the document says: a race by it is found, or not."""
-        kept = {"-O0": ("small_memset", "unused_read"), "-O1 -fno-builtin": ("small_memset",),
-                "-O1": ("small_memset",) if self.compiler == "clang" else ()}
-        for flags, names in kept.items():
-            program = self.build(os.path.join(PROGRAMS, "dropped.c"), *flags.split())
-            for name in ("small_memset", "unused_read"):
-                self.expect(f"{name} {flags}", self.run(program, "--scenario", name),
-                            1 if name in names else 0,
-                            "found: data race" if name in names else FINE)
-
-    def random_device(self):
-        """C++'s is as little modelled as C's numbers at random."""
-        source = self.path("random.cc", "#include <random>\nunsigned at;\n"
-                           "void look() { at = std::random_device()(); }\n")
-        self.expect("random_device", self.run(self.build(source)), 2, r"^pfs-check: \S+: calls "
-                    r"_ZNSt\w*random_device\w*, which is not modelled\n$")
-
-    def newcomer(self, source):
-        """What somebody does who does it for the first time: one line names the mend."""
-        def refused(what, program, said, *more):
-            self.expect(what, self.run(program, *more), 2, rf"^pfs-check: \S+: {said}.*\n$")
-        main = self.path("main.c", "int shared, helper(int *);\n#ifdef ALONE\n"
-                         "#define helper(x) 0\n#endif\n"
-                         "int main(void) { shared++; return helper(&shared); }\n")
-        refused("no scenario", self.build(main, "-DALONE"), "no PFS_CHECK_SCENARIO in it")
-        refused("undefined", self.build(main), "undefined symbol helper: add")
-        refused("no extern C", self.build(main, "-Dhelper=_Z6helperPi"), 'undefined symbol '
-                r'_Z6helperPi: .* declare it extern "C"')
-        executable = self.path("executable")
-        subprocess.run([self.compiler, "-w", "-DALONE", main, "-o", executable], check=True)
-        refused("executable", executable, "an executable: link its objects with `cc -shared")
-        subprocess.run([self.compiler, "-w", "-no-pie", "-DALONE", main, "-o", executable],
-                       check=True)
-        refused("executable, fixed", executable, "an executable: link its objects")
-        refused("folder", self.folder, "not a shared object: give one")
-        refused("header", os.path.join(TOP, "include", "pfslab", "check.h"), "not a shared object")
-        cut = self.build(source)
-        with open(cut, "r+b") as file:
-            file.truncate(5000)
-        refused("not whole", cut, "truncated: link it again")
-        with open(cut, "r+b") as file:
-            file.seek(18)
-            file.write(b"\x08\x00")
-        refused("other machine", cut, "made for another architecture")
-        refused("two", cut, "one shared object at a time", cut)
-        self.expect("no lines", self.run(self.build(source, "-g0")), 1,
-                    r"found: data race(.*\n)*pfs-check: \S+: no source lines: compile it "
-                    r"with -g\n$")
-
-        path = os.environ["PATH"]
-        program = self.build(source)
-        os.environ["PATH"] = "/none"
-        self.expect("no addr2line", self.run(program), 1, r"\npfs-check: addr2line: is not in the "
-                    r"PATH, but is needed for source lines: install binutils\n$")
-        os.environ["PATH"] = path
-
-    def sources(self, source, relaxed):
-        """Sources are compiled by pfs-check itself, and nothing of that stays."""
-        folder = self.path("sources")
-        os.mkdir(folder)
-        os.environ.update(TMPDIR=folder, CC=self.compiler, CXX=self.compiler)
-        self.expect("source", self.run(source, "--", f"-DPUBLISH={relaxed}"), 1, RACE)
-        release = f"-DPUBLISH={relaxed.replace('relaxed', 'release')}"
-        more = self.path("more" + os.path.splitext(source)[1], "extern int more; int more = 1;\n")
-        self.expect("sources, mended", self.run(source, more, "--memory", "sc", "--", release), 0,
-                    FINE)
-        self.expect("--list", self.run(more, source, "--list"), 0, r"^ring\n$")
-        self.expect("flag", self.run(source, "--", "-Dhead"), 2, r"error: (.*\n)*pfs-check: \S+: "
-                    "compilation failed: see the compiler's messages above\n$")
-        self.expect("no source", self.run("none" + os.path.splitext(source)[1]), 2,
-                    "^pfs-check: none.*: No such file or directory\n$")
-        os.environ.update(CC="no-such-cc", CXX="no-such-cc")
-        self.expect("no compiler", self.run(source), 2, "no compiler found: install gcc or cl")
-        os.environ.update(TMPDIR="/none/such")
-        self.expect("no folder", self.run(source), 2, "^pfs-check: .*; set TMPDIR\n$")
-        for name in ("TMPDIR", "CC", "CXX"):
-            del os.environ[name]
-        equal(os.listdir(folder), [], "what was compiled, and stays")
-        self.expect("no headers", run(shutil.copy(self.pfs_check, folder), source), 2,
-                    "not next to pfs-check, w")
-        with open(os.path.join(EXAMPLE, "ring.c"), encoding="utf-8") as file:
-            self.expect("--example", self.run("--example"), 0, f"^{re.escape(file.read())}$")
-
 
 def main():
     pfs_check, compiler = sys.argv[1:3]
@@ -322,7 +318,8 @@ def main():
             test.sources(os.path.join(PROGRAMS, "ring.cc"), "std::memory_order_relaxed")
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
             for name in ("locks.cc", "locals.cc"):
-                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), {})
+                test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), TWICE)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "messages.cc")), MESSAGES)
             test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
             test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),
                                                         "-std=c++20", "-g0")), 2, "with -g\n$")
@@ -338,6 +335,7 @@ def main():
             program = test.build(os.path.join(PROGRAMS, "spin.c"))
             for memory in ("sc", "tso", "views"):
                 test.scenarios(program, {}, "--memory", memory)
+            test.loops(os.path.join(PROGRAMS, "loops.c"))
             test.scenarios(test.build(os.path.join(PROGRAMS, "locks.c")), LOCKS)
             test.scenarios(test.build(os.path.join(PROGRAMS, "threads_c11.c")), C11)
             test.wide(os.path.join(PROGRAMS, "wide.c"))
@@ -345,10 +343,16 @@ def main():
             test.scenarios(program, {}, "--memory", "sc")
             for memory in ("tso", "views"):
                 test.scenarios(program, {
-                    "overlap": r"found: atomic accesses of \d bytes \(sizes\.c:\d+\) and of "
-                               r"\d to one place"}, "--memory", memory)
+                    "overlap": REFUSED + r"atomic accesses of \d bytes at whole "
+                                         r"\(sizes\.c:\d+\) and of \d to one place"},
+                    "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.volatile(os.path.join(PROGRAMS, "volatile.c"))
+            test.misuse(test.build(os.path.join(PROGRAMS, "misuse.c")))
+            program = test.build(os.path.join(PROGRAMS, "chosen.c"))
+            for memory in ("sc", "tso", "views"):
+                test.scenarios(program, CHOSEN, "--memory", memory)
             test.scenarios(test.build(os.path.join(PROGRAMS, "ends.c")), ENDS, "--patience", "0.2")
             peer = os.path.join(os.path.dirname(PROGRAMS), "gallery", "peers", "lastzero.c")
             test.expect("--search optimal", test.run(test.build(peer, "-DN=10"), "--memory", "sc",

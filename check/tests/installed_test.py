@@ -33,6 +33,7 @@ pfs_check_add(another ring.c FINDS deadlock)
 pfs_check_add(cut ring.c ${right} COMPLETE OPTIONS --executions=3 --seed=1)
 pfs_check_add(crash crash.c EXPECT_FAILURE)
 pfs_check_add(refused refused.c EXPECT_FAILURE)
+pfs_check_add(two_sizes two_sizes.c FINDS "to one place")
 pfs_check_add(nameless ring.c SCENARIO nonesuch SEARCH dpor MEMORY sc COMPLETE)
 """
 SAYS = {  # what the output of each test of it must have
@@ -42,8 +43,14 @@ SAYS = {  # what the output of each test of it must have
     "cut": r"these were not all executions",
     "crash": r"a failing schedule was expected; pfs-check ended with [^\d]",
     "refused": r"calls fork, which is not modelled(.*\n)*.*ended with 2, not 1",
+    "two_sizes": r"cannot be checked: atomic accesses of (.*\n)*.*ended with 2, not 1",
     "nameless": r"nonesuch: no such scenario"}
 FILES = {
+    "two_sizes.c": "#include <stdatomic.h>\n#include <pfslab/check.h>\n"
+                   "union { atomic_int i; atomic_long l; } both;\n"
+                   "static void body(void *x) { (void)x; atomic_store(&both.i, 1);\n"
+                   "atomic_store(&both.l, 2); }\n"
+                   "PFS_CHECK_SCENARIO(two_sizes) { pfs_check_thread(body, 0); }\n",
     "crash.c": "__attribute__((constructor)) static void crash(void) { __builtin_trap(); }\n"
                "extern int shared; void add(void); void add(void) { shared++; }\nint shared;\n",
     "refused.c": "#include <unistd.h>\nint shared; void add(void);\n"

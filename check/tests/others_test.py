@@ -8,9 +8,10 @@ what each search must say:
   BUILD -DCK_MD_RMO                     of the RUNs behind it; none: no more flags
   RUN spsc --memory tso: complete
   RUN two_producers: found data race
-complete: all executions, and none failed. bounded: none failed, not all. found: what follows is in
-its message. --table prints what docs/reference/checked-packages.md has. A $NAME is of the
-environment; what lacks one is skipped. Exit 77: no such compiler or package.
+complete: all executions, and none failed. bounded: none failed, not all. found, unchecked: what
+follows is in the message of a failure, or of what cannot be checked. --table prints what
+docs/reference/checked-packages.md has. A $NAME is of the environment; what lacks one is
+skipped. Exit 77: no such compiler or package.
 """
 
 import os
@@ -46,7 +47,7 @@ class Head:
         for line in text.splitlines():
             if line.startswith(" * BUILD "):
                 flags = os.path.expandvars(line[len(" * BUILD "):])
-            run = re.match(r" \* RUN (\S+)(.*?): (complete|bounded|found .*)$", line)
+            run = re.match(r" \* RUN (\S+)(.*?): (complete|bounded|found .*|unchecked .*)$", line)
             if run is not None:
                 self.runs.append((flags, *run.groups()))
 
@@ -77,8 +78,10 @@ def is_as_said(expected, status, complete, words):
         return status == 0 and complete
     if expected == "bounded":
         return status == 0 and not complete
-    found = re.search(r"^found: (.*)$", words, re.MULTILINE)
-    return status == 1 and found is not None and expected[len("found "):] in found.group(1)
+    what, _, text = expected.partition(" ")
+    label, wanted = ("found", 1) if what == "found" else ("cannot be checked", 2)
+    found = re.search(rf"^{label}: (.*)$", words, re.MULTILINE)
+    return status == wanted and found is not None and text in found.group(1)
 
 
 def judge(pfs_check, compiler, folder, head, table):

@@ -22,9 +22,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from programs import Checked, EXAMPLE, PROGRAMS, equal, expect, finish, part_of, run, skip
+from schema import faults_of
+from programs import Checked, EXAMPLE, PROGRAMS, TOP, equal, expect, finish, part_of, run, skip
 
 RING = os.path.join(EXAMPLE, "ring.c")  # with its mistake
+SCHEMA = json.loads(Path(TOP, "docs", "reference", "check.schema.json").read_text("utf-8"))
 MENDED = "-DPUBLISH=memory_order_release"
 
 
@@ -61,11 +63,11 @@ class Test(Checked):
         """Of the ring, with its mistake and without."""
         program = self.build("ring")
         path, text = self.saved(program, "ring.schedule")
-        said = r"step \| T0 .*\n(.*\n)*.*ring\.c:\d+\nring: data race on .*\nschedule: 0x8 1x2\n$"
-        expect(re.search(r"\n0x8 1x2 \ndata race on ", text),
+        said = r"step \| T0 .*\n(.*\n)*.*ring\.c:\d+\nring: data race on .*\nschedule: 0x9 1x2\n$"
+        expect(re.search(r"\n0x9 1x2 \ndata race on ", text),
                f"not shortened, or without its message: {text}")
         self.expect("replay", self.run(program, "--schedule", path), 1, said)
-        other = self.path("other", text.replace("0x8 1x2", "0x2 1x1 0x9"))
+        other = self.path("other", text.replace("0x9 1x2", "0x2 1x1 0x9"))
         self.expect("does not fit", self.run(program, "--schedule", other), 1,
                     "the program did not follow this schedule")
         program = self.build("ring", MENDED)
@@ -82,27 +84,33 @@ class Test(Checked):
         equal(done.stderr, "", "stderr where no line was asked for")
 
     def json(self, *options):
-        """(status, scenarios) of the document of a run, which says nothing else."""
-        done = self.run(*options, "--format", "json")
-        equal(done.stderr, "", f"stderr of {options}")
-        said = json.loads(done.stdout)
+        """(status, scenarios, the run) of a run that writes a document, as its schema says."""
+        path = self.path("result.json", "of an earlier run")
+        done = self.run(*options, "--json", path)
+        said = json.loads(Path(path).read_text("utf-8"))
+        equal(faults_of(said, SCHEMA, SCHEMA), [], f"{options}: faults by the schema")
         equal(said["status"], done.returncode, f"{options}: status")
-        return done.returncode, said["scenarios"]
+        equal([f"pfs-check: {line}" for line in said["warnings"]], done.stderr.splitlines(),
+              f"{options}: warnings")
+        for search in said["scenarios"]:
+            expect(search["complete"] or search["finding"] or search["reasons"],
+                   f"{options}: not complete, without a reason: {search}")
+        return done.returncode, said["scenarios"], done
 
     def data(self):
         """The same as one document of JSON, by one process and by three."""
-        program = self.build("ring")
+        program = super().build(RING, name="ring (1)")
         saved = self.path("saved")
-        code, (search,) = self.json(program, "--save", saved, "--quiet")
+        code, (search,), done = self.json(program, "--save", saved)
         found = search["finding"]
         equal((code, search["verdict"], search["memory"], search["search"], search["complete"],
                found["kind"], found["schedule"], len(found["steps"])),
-              (1, "failed", "views", "exhaustive", False, "data race", "0x8 1x2", 10), "json")
+              (1, "failed", "views", "exhaustive", False, "data race", "0x9 1x2", 11), "json")
         equal([(side["thread"], side["does"], side["function"], side["file"], side["line"] > 0)
-               for side in found["places"]], [(0, "writes", "push", "ring.c", True),
-                                              (1, "reads", "pop", "ring.c", True)], "json: sides")
-        for line in (f"found: {found['message']}", *found["columns"], "schedule: 0x8 1x2"):
-            self.expect("json as text", self.run(program), 1, rf"(?m)^{re.escape(line)}$")
+               for side in found["sides"]], [(0, "writes", "push", RING, True),
+                                             (1, "reads", "pop", RING, True)], "json: sides")
+        for line in (f"found: {found['message']}", *found["columns"], "schedule: 0x9 1x2"):
+            self.expect("json as text", done, 1, rf"(?m)^{re.escape(line)}$")
         self.expect("--save", self.run(program, "--schedule", saved), 1, "data race on")
         program = self.build("late")
         both = [[{key: value for key, value in search.items() if key != "seconds"}
@@ -113,14 +121,58 @@ class Test(Checked):
               ("no violation", True, "all there are", None), "json: turns")
         expect(sum(outcome["executions"] for outcome in turns["outcomes"]) >= 501, f"{turns}")
         expect(fails["finding"]["kind"] == "assertion" and
-               fails["finding"]["places"][0]["line"] >= 1, f"json: {fails['finding']}")
-        _, (search,) = self.json(program, "--scenario", "turns", "--executions", "9")
-        equal((search["complete"], search["stopped"], search["executions"]),
+               fails["finding"]["sides"][0]["line"] >= 1, f"json: {fails['finding']}")
+        _, (search,), _ = self.json(program, "--scenario", "turns", "--executions", "9")
+        equal((search["complete"], search["reasons"][0]["option"], search["executions"]),
               (False, "executions", 9), "json, stopped")
-        for more in (["--format", "xml"], ["--format", "json", "--list"],
-                     ["--format", "json", "--schedule", saved],
-                     ["--format", "json", "--scenario", "none"]):
-            self.line(str(more), "", program, *more)
+        turns = (program, "--scenario", "turns", "--complete")
+        self.expect("--complete, cut", self.run(*turns, "--executions", "9"), 2,
+                    r"not all there are: no violation\n(.*\n)*  these were not all executions")
+        self.expect("--complete", self.run(*turns), 0, "all there are: no violation")
+        for more in (["--json", self.folder], ["--json", "x", "--list"],
+                     ["--json", "x", "--schedule", saved]):
+            self.line(str(more), "--json", program, *more)
+        equal(self.json(program, "--scenario", "none")[:2], (2, []), "json, refused")
+        reader, writer = os.pipe()
+        self.expect("descriptor", self.run(program, "--scenario", "turns", "--json",
+                                           f"/dev/fd/{writer}", pass_fds=(writer,)), 0, "no viol")
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            equal(json.load(file)["pfs-check"], 2, "json, by a descriptor")
+        self.status()
+        self.after()
+
+    def after(self):
+        """Failures without a place of their own name the thread's last operation."""
+        program = self.build("ends")
+        for name, kind in (("into_nowhere", "bad access"), ("trap", "failure"),
+                           ("division", "failure")):
+            _, (search,), _ = self.json(program, "--scenario", name)
+            found = search["finding"]
+            equal((found["kind"], [side["does"] for side in found["sides"]]),
+                  (kind, ["after"]), name)
+
+    def status(self):
+        """What cannot be checked is neither right nor wrong; what was left out has a reason."""
+        program = self.build("refused")
+        listed = self.run(program, "--list").stdout.split()
+        expect(len(listed) >= 5, f"scenarios: {listed}")
+        for name in listed:
+            status, (search,), done = self.json(program, "--scenario", name, "--steps", "100")
+            if not name.startswith("bounded_"):
+                equal((status, search["verdict"], search["finding"]["kind"]),
+                      (2, "not checked", "not checked"), name)
+                self.expect(name, done, 2, r"\ncannot be checked: ")
+                continue
+            reason = search["reasons"][0]
+            none = name == "bounded_loop"
+            equal((status, search["verdict"], search["extent"]),
+                  (2 if none else 0, "none ended" if none else "no violation",
+                   "not all there are"), name)
+            self.expect(name, done, status, rf"(?m)^  {re.escape(reason['text'])}")
+            equal((reason["option"], reason.get("line", 0) > 0),
+                  {"bounded_loop": ("steps", True), "bounded_limit": ("spurious", True),
+                   "bounded_choices": (None, False)}[name], name)
 
     def gdb(self):
         """The ring's race, and threads that wait for each other."""
@@ -130,9 +182,9 @@ class Test(Checked):
         path, _ = self.saved(program, "ring.schedule")
         got = self.run(program, "--schedule", path, "--gdb", input="pfs-bt all\n")
         for said in (r"(?m)^Breakpoint 1, .*pfs_machine_fail",
-                     r"(?m)^thread 0: parked before .* in producer \(ring\.c:\d+\)",
+                     r"(?m)^thread 0: parked before .* in (producer|push) \(ring\.c:\d+\)",
                      r"(?m)^thread 1: runs, at or after .* \(ring\.c:\d+\)",
-                     r"(?m)^#\d+ .* producer \(.* at .*ring\.c:\d+", r"#\d+ .*consumer \("):
+                     r"(?m)^#\d+ .*producer \(.* at .*ring\.c:\d+", r"#\d+ .*consumer \("):
             self.expect("gdb", got, 0, said)
         stripped = self.path("stripped")
         subprocess.run(["strip", "-o", stripped, self.pfs_check], check=True)
@@ -164,9 +216,10 @@ class Test(Checked):
         for scenario in ("accesses", "steps", "set_up"):
             self.expect(f"{scenario} without an end",
                         self.run(program, "--scenario", scenario, "--seconds", "0.2", "--jobs",
-                                 "1" if scenario == "accesses" else "2", "--steps", "100000000"), 1,
+                                 "1" if scenario == "accesses" else "2", "--steps", "100000000"), 2,
                         r": ([01]) executions \(0 repeated a class, \1 incomplete\), \d+ steps, "
-                        r"not all there are: no violation\n  stopped after \d+\.\d s "
+                        r"not all there are: no execution ended that counts, .*\n"
+                        r"  stopped after \d+\.\d s "
                         r"\(--seconds\), in which no execution ended: ")
         program = self.build("late")
         for options, said in ((["--preemptions", "1"], "every schedule of up to 1 preemptions"),
@@ -176,8 +229,8 @@ class Test(Checked):
         for options, status, said in (
                 ([], 0, "all there are: no violation"),
                 (["--preemptions", "1"], 0, "every schedule of up to 1 preemptions: no violation"),
-                (["--executions", "40"], 1, "these were not all executions, as --complete"),
-                (["--search", "pct", "--executions", "40"], 1, "these were not all executions")):
+                (["--executions", "40"], 2, "these were not all executions, as --complete"),
+                (["--search", "pct", "--executions", "40"], 2, "these were not all executions")):
             self.expect(f"complete {options}", self.run(program, "--scenario", "turns",
                                                         "--complete", *options), status, said)
 

@@ -47,8 +47,8 @@ void pfs_check_thread(void (*body)(void *argument), void *argument);
 void pfs_check_at_rest(void (*check)(void *argument), void *argument);
 
 /*
- * pfs_check_yield - a loop found nothing: wait until another thread has changed something that this
- * thread read. sched_yield does the same.
+ * pfs_check_yield - as sched_yield: other threads may run. If the thread comes back in the same
+ * state, having changed nothing, it waits until another thread has changed something that it read.
  *
  * Returns   nothing.
  * Errors    none.
@@ -63,7 +63,7 @@ void pfs_check_yield(void);
  * it once, in the function of pfs_check_at_rest.
  *
  * Returns   nothing.
- * Errors    none.
+ * Errors    a longer text: the execution cannot be checked.
  * Progress  blocking.
  * Order     none.
  */
@@ -72,6 +72,25 @@ __attribute__((format(printf, 1, 2))) void pfs_check_outcome(const char *format,
 /* If the condition is false, ends the execution, which pfs-check reports with its schedule. */
 #define pfs_check_assert(condition) \
 	pfs_check_assert_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
+
+/*
+ * pfs_check_assume - leave out executions in which the condition is false. The thread stops here.
+ * What the others do until they end or wait can still fail, but the execution does not count. If no
+ * execution is left, nothing was checked (exit status 2).
+ */
+#define pfs_check_assume(condition) \
+	pfs_check_assume_at((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
+
+/*
+ * pfs_check_choose - one of 0 .. count - 1, in a thread. The search tries each, as it tries each
+ * order of the threads; the schedule has the choice.
+ *
+ * Returns   the number. count is 1 to 16.
+ * Errors    another count, or no thread runs: the execution cannot be checked.
+ * Progress  one step of the execution.
+ * Order     none.
+ */
+unsigned pfs_check_choose(unsigned count);
 
 /*
  * One operation of a sequential structure, for pfs_check_specification: changes the state and
@@ -133,6 +152,7 @@ int64_t pfs_check_return(int64_t result);
 void pfs_check_register(const char *name, void (*scenario)(void));
 void pfs_check_call_at(int operation, const char *name, int64_t argument);
 void pfs_check_assert_at(int holds, const char *text, const char *file, int line);
+void pfs_check_assume_at(int holds, const char *text, const char *file, int line);
 
 #ifdef __cplusplus
 }

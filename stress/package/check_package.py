@@ -27,6 +27,7 @@ NEEDS = {"pfslab-kit": (("libc6", "libjansson4") + OF_KIT, OF_MEM),
 # All that pfs-check has: nothing may be missing, and nothing else is needed.
 CHECK_FILES = """bin/pfs-check
 include/pfslab/check.h
+include/pfslab/check_copies.h
 lib/MULTIARCH/cmake/pfs-check/pfs-checkConfig.cmake
 lib/MULTIARCH/cmake/pfs-check/pfs-checkConfigVersion.cmake
 lib/MULTIARCH/cmake/pfs-check/pfs-checkRun.cmake

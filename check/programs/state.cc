@@ -1,0 +1,123 @@
+// state.cc - what a C++ program keeps: globals whose constructors allocate, libstdc++'s own data,
+// and exceptions that pass through std::call_once. Scenarios that end in _race have one.
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pfslab/check.h>
+
+namespace {
+
+std::mutex mutex;
+std::vector<int> numbers{ 1, 2, 3 };
+
+void push(void *)
+{
+	std::lock_guard<std::mutex> guard(mutex);
+	numbers.push_back(numbers[0]++);
+}
+
+void pushed(void *)
+{
+	pfs_check_assert(numbers.size() == 5 && numbers[0] == 3 && numbers[3] + numbers[4] == 3);
+}
+
+PFS_CHECK_SCENARIO(global_vector)
+{
+	pfs_check_thread(push, nullptr);
+	pfs_check_thread(push, nullptr);
+	pfs_check_at_rest(pushed, nullptr);
+}
+
+struct Large {
+	std::array<char, 600> bytes;
+};
+std::queue<Large> queue;
+
+void pass(void *)
+{
+	std::lock_guard<std::mutex> guard(mutex);
+	queue.push(Large{});
+	queue.push(Large{});
+	queue.pop();
+}
+
+void drain(void *)
+{
+	pfs_check_assert(queue.size() == 2);
+}
+
+PFS_CHECK_SCENARIO(global_queue)
+{
+	pfs_check_thread(pass, nullptr);
+	pfs_check_thread(pass, nullptr);
+	pfs_check_at_rest(drain, nullptr);
+}
+
+std::shared_ptr<int> shared = std::make_shared<int>(1);
+
+void replace(void *)
+{
+	std::atomic_store(&shared, std::make_shared<int>(2));
+}
+
+void read(void *)
+{
+	const std::shared_ptr<int> found = std::atomic_load(&shared);
+	pfs_check_assert(*found == 1 || *found == 2);
+}
+
+PFS_CHECK_SCENARIO(global_shared)
+{
+	pfs_check_thread(replace, nullptr);
+	pfs_check_thread(read, nullptr);
+}
+
+std::once_flag once;
+std::atomic<int> tries;
+
+void try_once(void *)
+{
+	try {
+		std::call_once(once, [] {
+			if (tries++ == 0)
+				throw std::runtime_error("the first one fails");
+		});
+	} catch (const std::runtime_error &error) {
+		pfs_check_assert(error.what() == std::string("the first one fails"));
+	}
+}
+
+void tried(void *)
+{
+	pfs_check_assert(tries == 2);
+}
+
+PFS_CHECK_SCENARIO(once_throws)
+{
+	pfs_check_thread(try_once, nullptr);
+	pfs_check_thread(try_once, nullptr);
+	pfs_check_at_rest(tried, nullptr);
+}
+
+std::array<char, 16> bytes;
+
+void fill(void *)
+{
+	bytes.fill(1);
+}
+
+PFS_CHECK_SCENARIO(fill_race)
+{
+	pfs_check_thread(fill, nullptr);
+	pfs_check_thread(fill, nullptr);
+}
+
+} // namespace
