@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from common import judge, stats
-from common.amounts import count_noun, number
+from common.amounts import count_noun, number, span
 from common.stats import median
 from reporting import steadiness, summary
 
@@ -89,22 +89,30 @@ def level_with(found, end):
     return [end] + [p for p, interval in sure.items() if interval.low <= 1 <= interval.high]
 
 
-def extremes(found, form=number):
-    """From the least to the most of {name: samples}, in words. Names stand only where intervals
-    decide who is the least and the most."""
+def order(found, low, high):
+    """Who has the least and the most of {name: samples}, in words (low and high: fastest and
+    slowest), and the interval of most / least within rounds; names only where intervals decide."""
     least, most = (pick(found, key=lambda p: median(found[p])) for pick in (min, max))
-    words = [form(median(found[p])) for p in (least, most)]
     if len(found) == 1:
-        return f"{words[0]} ({least})"
+        return f"measured with {least} only"
     level = [level_with(found, p) for p in (least, most)]
     if None in level:
-        return (f"{words[0]} to {words[1]} (medians; order undecided, fewer than {stats.LEAST} "
-                "undisturbed rounds)")
+        return f"order undecided, fewer than {stats.LEAST} undisturbed rounds"
     if set(level[0]) & set(level[1]):
-        return f"{words[0]} to {words[1]} (medians; order undecided)"
-    names = [listed(names) if len(names) < 4 else f"{len(names)} policies level"
+        return "order undecided"
+    names = [listed(names) if len(names) < 4 else f"{len(names)} that are level"
              for names in level]
-    return f"{words[0]} ({names[0]}) to {words[1]} ({names[1]})"
+    ratio = stats.sure_interval(stats.paired(found[most], found[least]))
+    return f"{low} with {names[0]}, {high} with {names[1]} ({summary.span_text(ratio)} × {least})"
+
+
+def sure_span(several, form):
+    """From the lowest to the highest end of the intervals of several samples, in words; None where
+    one of them has no interval."""
+    sure = [stats.sure_interval(samples) for samples in several]
+    if not sure or None in sure:
+        return None
+    return span(form, min(one.low for one in sure), max(one.high for one in sure))
 
 
 def lead(found, base):

@@ -80,7 +80,8 @@ class Growth(fixture.Case):
 
     def test_calls_and_refusals(self):
         title = figures.FIGURES["growth-calls"](self.found).title
-        self.assertRegex(title, r"grows to 128 Ki records: the longest call takes .* \(magazine\)")
+        self.assertRegex(title, r"grows to 128 Ki records: the longest call: "
+                         r"shortest with magazine, longest with original \(")
         title = figures.FIGURES["refusal"](self.found).title
         self.assertRegex(title, r"of 4 Ki pages .* "
                          r"× \((magazine|exact)[\w ]*\) to \d+ × \([\w ,]+\)")
