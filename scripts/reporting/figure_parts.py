@@ -134,3 +134,19 @@ def lead(found, base):
         least, most = summary.times(min(ratios)), summary.times(max(ratios))
         words += f", {least} × {base}" if least == most else f", {least} to {most} × {base}"
     return words
+
+
+def holds_less(what, when, ratios, base):
+    """A title: which policies surely hold less of what (fewer pages) than the base. ratios:
+    {policy: samples}."""
+    sure = {p: stats.sure_interval(found) for p, found in ratios.items() if found}
+    less = [p for p, interval in sure.items() if interval and interval.high < 1]
+    start = f"{when[0].upper()}{when[1:]}"
+    if less:
+        best = min(less, key=lambda p: median(ratios[p]))
+        return (f"{start} {listed(less)} hold{'s' if len(less) == 1 else ''} {what} than "
+                f"{base}: {best} {median(ratios[best]):.2f} × ({sure[best].low:.2f} to "
+                f"{sure[best].high:.2f})")
+    if not sure or None in sure.values():
+        return f"{start}: undecided which policy holds {what}"
+    return f"{start} no policy is shown to hold {what} than {base}"

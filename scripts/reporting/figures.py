@@ -6,7 +6,7 @@ A figure function takes results and returns a Figure, or None where the data is 
 from common import stats, workloads
 from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
-from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
+from reporting import (accounts_figures, allocator_figures, charts, day, figure_parts as parts,
                        fill_figures, front, growth_figures, looks, overview, peer_figures,
                        profile_figures, server_figures, summary)
 
@@ -382,8 +382,8 @@ def _by_threads(workload):
 
 
 # Workloads with figures of their own; every other one gets a figure by threads.
-SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "ebb", "fill",
-         "refuse")
+SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "day", "ebb",
+         "fill", "refuse")
 
 
 def _others(names):
@@ -427,6 +427,8 @@ FIGURES = {
     "sim-skips": _on_simulated("sim-skips", skips),
     "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
+    "sim-day": lambda r: (made := day.figure(r)) and made._replace(
+        title=f"Simulated machine: {made.title}"),
     "allocator-mean": allocator_figures.mean,
     "allocator-mean-peak": allocator_figures.mean_peak,
     "allocator-idle": allocator_figures.idle,

@@ -89,8 +89,8 @@ def calls(results):
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     sure = _surely_above(ratios for (p, _), ratios in cells.items() if p in own)
     count = sum(1 for p, _ in cells if p in own)
-    head = (f"A call of the public API takes {parts.sure_span(sure, summary.times)} × the time of the same batch inlined "
-            f"in {len(sure)} of {count} cases") if sure else \
+    head = (f"A call of the public API takes {parts.sure_span(sure, summary.times)} × the time of "
+            f"the same batch inlined in {len(sure)} of {count} cases") if sure else \
         "In no case does a call of the public API surely take longer than the same batch inlined"
     return _ratio_figure(results, "calls", head, {
         "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
