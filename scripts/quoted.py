@@ -3,7 +3,7 @@
 
 usage: scripts/quoted.py [--measured] [--write] [--program PATH] [--docs FOLDER]
 Measured numbers stand between `<!-- measured: RESULT -->` and `<!-- end -->` and are computed from
-that result folder by quoted_numbers.py: each must be there as it is rounded, and each number there
+that result (a folder, or a file of keep.py) by quoted_numbers.py: each must be there as it is rounded, and each number there
 must be computed. For simulated ones it runs the cases behind each block between
 `<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores, and compares them with
 those of now; --measured leaves them out. --write puts the numbers of now there.
@@ -20,7 +20,7 @@ import sys
 
 from common import commandline, documents, judge, steady
 from measuring import grid
-from reporting import quoted_numbers, quotes, results
+from reporting import quoted_numbers, quotes
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEAR = 0.1
@@ -128,7 +128,7 @@ def measured(arguments):
 
     def loaded(result):
         if result not in known:
-            known[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+            known[result] = quotes.load(os.path.join(TOP, result))
         return known[result]
 
     names = [quote.document for quote in quoted_numbers.QUOTES] + list(quoted_numbers.WHOLE)

@@ -3,6 +3,7 @@ what each {} in it is, as quotes.py computes it.
 """
 
 from measuring import profile_cases
+from reporting import printed_numbers
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
@@ -188,4 +189,6 @@ QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(README, EPYC, *row) for row in _README]
           + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED)]
           + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
-          + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER])
+          + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER]
+          + [Quote(document, result, *row) for document, result, rows in printed_numbers.TABLE
+             for row in rows])

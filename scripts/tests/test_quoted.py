@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fixture
 import quoted
-from reporting import figures, quoted_numbers, quotes, results
+from reporting import figures, quoted_numbers, quotes
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
@@ -32,7 +32,7 @@ class Measured(fixture.Case):
     def of(self, result):
         """Each result is read once for all tests."""
         if result not in self.loaded:
-            self.loaded[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+            self.loaded[result] = quotes.load(os.path.join(TOP, result))
         return self.loaded[result]
 
     def faults(self, document, name):
