@@ -5,8 +5,8 @@ scripts/accounts.py beside them.
 import re
 
 FOLDER = "results/2026-11-25-counts-2cpu"
-ROWS, ESTIMATES, CALLS = (f"{FOLDER}/{name}.json" for name in ("server-rows", "estimates",
-                                                              "instructions"))
+ROWS, ESTIMATES, CALLS, GUARDED = (f"{FOLDER}/{name}.json" for name in (
+    "server-rows", "estimates", "instructions", "guarded-found"))
 
 # ---- MariaDB's own tables ----
 START, LOADED = r"(?s)^at the start.*?", r"(?s)^after \d+ queries.*?"
@@ -66,6 +66,11 @@ _CALLS = tuple((f"| {says} | {{}}, {{}}, {{}} | {{}}, {{}}, {{}} | {{}} |",
                 [_column(way, "pair", place) for place in range(3)]
                 + [_column(way, "churn", place) for place in range(4)]) for says, way in _WAYS)
 
+# ---- guarded blocks ----
+_GUARDED = (("a program {} times that misuses {} blocks: {} runs ended by a report, {} are expected",
+             [r"median ^(\d+) runs", r"median runs, (\d+) misused", r"median (\d+) ended by",
+              r"median (\S+) expected"]),)
+
 # ---- how wrong the rules of servers are ----
 _LOADS = (("handoff", "errors", ("freer", "global", "global_at_once")),
           ("cache", "errors-cache", ("freer", "global")))
@@ -81,5 +86,6 @@ _ERRORS = (
 )
 
 TABLE = [("explanation/accounts.md", ROWS, _SERVER), ("explanation/accounts.md", FOLDER, _ERRORS),
+         ("explanation/malloc.md", GUARDED, _GUARDED),
          ("explanation/profile.md", ESTIMATES, _ESTIMATES),
          ("explanation/call-costs.md", CALLS, _CALLS)]

@@ -1,10 +1,10 @@
 """quotes.py - the measured numbers that documents quote, and what each of them is.
 
 A region of a document between `<!-- measured: RESULT -->` and `<!-- end -->` quotes a result
-folder, or a file that scripts/keep.py wrote. Every number in it, but for names in backquotes and targets of links, stands in one of the
-phrases below, so that no number is there that nobody computes; a phrase's {} are numbers, each with
-its expression, and what else it says must stand there word by word. A number holds where it is the
-computed one rounded as it is written.
+folder, or a file that scripts/keep.py wrote. Every number in it, but for names in backquotes and
+targets of links, stands in one of the phrases of quoted_numbers.py, so that no number is there that
+nobody computes; a phrase's {} are numbers, each with its expression, and what else it says must
+stand there word by word. A number holds where it is the computed one rounded as it is written.
 """
 
 import functools

@@ -253,8 +253,8 @@ class Titles(fixture.Case):
                          r"\w+ is faster than original in 1 of 1, \d+ to \d+ ×")
         self.assertRegex(made["calls"].title, r"public API takes 1\.[3-6]\d* to 1\.[6-9]\d* ×")
         self.assertRegex(made["ebb"].title, "reclaiming .* ×")
-        self.assertRegex(made["fairness"].title, r"in \d+ of \d+ cases, less in \d+; \d+ undecided; "
-                         r"lowest bound: 0\.7")
+        self.assertRegex(made["fairness"].title, r"in \d+ of \d+ cases, less in \d+; \d+ undecided"
+                         r"; lowest bound: 0\.7")
         self.assertRegex(made["memory"].title,
                          r": order undecided, fewer than 6 undisturbed rounds$")
         for name in ("latency", "ebb"):
