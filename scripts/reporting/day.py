@@ -59,7 +59,7 @@ class Day:
         return (f"{self.view.stamp}; {count_noun(threads, 'thread')}; the day is {windows} ms of "
                 f"it, {span(number, *all_of('ops'))} operations without warm-up"
                 + (f", {span('{:,.0f}'.format, *passes)} reclaim passes" if passes else "")
-                + f"; seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}")
+                + f"; {count_noun(len(seeds), 'seed')} ({', '.join(map(str, seeds))})")
 
 
 def figure(results):
@@ -83,7 +83,7 @@ def figure(results):
                 {"name": "load", "index": looks.NEUTRAL, "dash": "",
                  "line": day.line(base, "live")}]},
             {"y_name": "pages", "share": 0.74, "series": [*lines, ideal]}],
-        "note": day.stated()})
+        "note": day.stated()}, stamp=day.view.stamp)
 
 
 def table(results):

@@ -67,9 +67,11 @@ _CALLS = tuple((f"| {says} | {{}}, {{}}, {{}} | {{}}, {{}}, {{}} | {{}} |",
                 + [_column(way, "churn", place) for place in range(4)]) for says, way in _WAYS)
 
 # ---- guarded blocks ----
-_GUARDED = (("a program {} times that misuses {} blocks: {} runs ended by a report, {} are expected",
-             [r"median ^(\d+) runs", r"median runs, (\d+) misused", r"median (\d+) ended by",
-              r"median (\S+) expected"]),)
+_GUARDED = (
+    ("a program {} times that misuses {} blocks: {} runs ended by a report, {} are expected",
+     [r"median ^(\d+) runs", r"median runs, (\d+) misused", r"median (\d+) ended by",
+      r"median (\S+) expected"]),
+)
 
 # ---- how wrong the rules of servers are ----
 _LOADS = (("handoff", "errors", ("freer", "global", "global_at_once")),

@@ -178,9 +178,9 @@ _COSTS = (
        [one for pair in _BEFORE for one in _more(case.name, *pair)]) for case in _RUN),
 )
 _ERRORS = (
-    ("Over {} seeds and {} mixes, the root-mean-square error of the estimates is {} to {} times the "
-     "theoretical one, for {} to {} samples. With {} samples of small blocks it is {} %; theory says "
-     "{} %.",
+    ("Over {} seeds and {} mixes, the root-mean-square error of the estimates is {} to {} times "
+     "the theoretical one, for {} to {} samples. With {} samples of small blocks it is {} %; "
+     "theory says {} %.",
      [*(f"profile error {word}" for word in ("seeds", "mixes", "lowest", "highest", "fewest",
                                               "most")),
       "profile error samples", "profile error seen", "profile error theory"]),

@@ -181,9 +181,10 @@ class Results:
     def _add_machine(self, path):
         machine = os.path.join(path, "machine.json")
         if os.path.exists(machine):
-            self.machine = read_json(machine)
-            if self.machine not in self.sources:
-                self.sources.append(self.machine)
+            facts = read_json(machine)
+            self.machine = self.machine or facts  # that of the first folder
+            if facts not in self.sources:
+                self.sources.append(facts)
 
     def _know(self, policy):
         if policy and policy not in self.policy_order:

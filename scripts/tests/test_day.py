@@ -32,7 +32,7 @@ class Days(fixture.Case):
         self.assertEqual(list(seen.at("original", 24)), [HIGHEST_KEPT])
         made = figures.FIGURES["sim-day"](found)
         self.assertIn(f"At {day.NIGHT}:00 of a database's day", made.title)
-        self.assertIn("seed 1", made.canvas.document("", True))
+        self.assertIn("1 seed (1)", made.canvas.document("", True))
         headers, rows = day.table(found)
         self.assertEqual({len(row) for row in rows}, {len(headers)})
         kept = {row[0]: row[5] for row in rows}
