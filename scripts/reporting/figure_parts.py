@@ -60,7 +60,7 @@ def point(x, samples, text, form=None):
     """(x, median, low, high, tip, single values): the interval, or the values where none holds."""
     mid = median(samples)
     said = form.format(mid) if form else number(mid)
-    tip = f"{text}: {said} ({judge.spread_text(samples, *[form] if form else [])})"
+    tip = f"{text}: {said} ({judge.spread_text(samples, form or number)})"
     interval = stats.drawn_interval(samples)
     if interval is None:
         return (x, mid, None, None, tip, list(samples) if len(samples) > 1 else [])
