@@ -54,10 +54,10 @@ class Day:
         passes = [window / 1e3 / each for window, each in zip(all_of("window_ns"),
                                                               all_of("pass_us"))]
         seeds = sorted({seed for days in self.days.values() for seed in days})
-        windows = span("{:.0f}".format, *[v / 1e6 for v in all_of("window_ns")])
+        windows = span(number, *[v / 1e6 for v in all_of("window_ns")])
         threads = max(case.threads for case in self.cases.values())
         return (f"{self.view.stamp}; {count_noun(threads, 'thread')}; the day is {windows} ms of "
-                f"it, {span(number, *all_of('ops'))} operations without warm-up"
+                f"it, {span('{:,.0f}'.format, *all_of('ops'))} operations without warm-up"
                 + (f", {span('{:,.0f}'.format, *passes)} reclaim passes" if passes else "")
                 + f"; {count_noun(len(seeds), 'seed')} ({', '.join(map(str, seeds))})")
 

@@ -180,6 +180,20 @@ def outside(document):
             for n in re.finditer(rf"(?<![\w.]){NUMBER}", rest)]
 
 
+UNIT = r"(?:[nmµ]?s|%|[KMG]iB|[MG]B|M/s|×|times)(?!\w)"
+
+
+def unquoted(document):
+    """How many numbers with a unit, or in rows of tables, stand in no region and no block of code:
+    measured ones are among them."""
+    rest = re.sub(r"<!-- (?:simulated|table|files|pfs-sim).*?<!-- [^>]*end -->|(?ms:^```.*?^```)|"
+                  r"(?m:^    [^\n]*$)", "", HAND.sub("", REGION.sub("", document)),
+                  flags=re.DOTALL)
+    return sum(len(re.findall(rf"(?<![\w.]){NUMBER}" + ("" if line.startswith("|") else
+                                                        rf"\s?{UNIT}"), line))
+               for line in blank(rest).split("\n"))
+
+
 def check(document, name, quotes, loaded):
     """([fault], the document with the numbers of now) of a document's text; loaded(result) gives
     an Of."""

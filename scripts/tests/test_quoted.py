@@ -102,6 +102,15 @@ class Measured(fixture.Case):
         self.assertRegex(self.faults(gone, CHOOSING)[0][0], "stands 0 times")
         self.assertRegex(self.faults("no region", CHOOSING)[0][0], "no region <!-- measured")
 
+    def test_numbers_without_a_result_are_counted(self):
+        text = ("It takes 5 ns, 7 rounds of 3 %.\n| a | 12 | `13` |\n    $ took 9 ms\n"
+                "<!-- measured: results/x -->\n8 ns\n<!-- end -->\n```\n4 ns\n```\n")
+        self.assertEqual(quotes.unquoted(text), 3)
+        self.write("a.md", text)
+        done = fixture.call("quoted.py", "--unquoted", "--docs", self.folder)
+        self.assertRegex(done.stdout, r"(?m)^    3 .*a\.md$")
+        self.assertEqual(done.returncode, 0)
+
     def test_numbers_hold_as_they_are_rounded(self):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))
         self.assertEqual(quotes.as_written("1,000.0", 1234.56), "1,234.6")
