@@ -31,6 +31,7 @@ PER_CALL = "probes cas_failures remote mixed".split()
 PEAK_KNOWN = ("pair", "churn", "scan", "fill", "refuse")  # so excess pages are, too
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "traces")
 RECORDS = (100, 3000)
+MOVING = ("tide", "day")  # with time: they have series
 THREADS = (1, 2, 4)
 TINY = ["--window-ms=5", "--latency-ms=5", "--repeat-disturbed=0", "--pages=8",
         "--page-records=64", "--benchmark_color=false"]
@@ -153,7 +154,7 @@ def check_fill(row, traits):
            f"{name}: memory that was not touched: {row}")
 
 
-def check_series(path, policy, reclaims):
+def check_series(path, workload, policy, reclaims):
     points = parse(Path(path).read_text("utf-8"))
     expect(len(points) > 10, "a series of more than 10 points")
     last = {}
@@ -167,7 +168,7 @@ def check_series(path, policy, reclaims):
                "a policy that does not reclaim keeps its pages")
         expect(point["live"] <= 8 * 64, "never more live records than the peak")
         last[line] = point
-    expect({b for b, _ in last} == {f"tide/policy:{policy}/placement:compact/threads:{t}"
+    expect({b for b, _ in last} == {f"{workload}/policy:{policy}/placement:compact/threads:{t}"
                                     for t in (1, 2, 4)}, "all benchmarks are in the series")
 
 
@@ -184,14 +185,14 @@ def smoke(workload, policy):
         return
     with tempfile.TemporaryDirectory() as folder:
         series = os.path.join(folder, "series.json")
-        if workload == "tide":
+        if workload in MOVING:
             arguments = arguments + ["--window-ms=100", f"--series={series}"]
         if workload == "ebb":
             arguments = arguments + ["--latency-ms=40"]  # a whole cycle
         document = measure(arguments)
-        if workload == "tide":
+        if workload in MOVING:
             reclaims = any("reclaimed" in row for row in document["benchmarks"])
-            check_series(series, policy, reclaims)
+            check_series(series, workload, policy, reclaims)
     counted = document["context"].get("counted") == "yes"
     for key in CONTEXT:
         expect(document["context"].get(key), f"no {key} in the context")

@@ -325,19 +325,20 @@ const struct pfs_option pfs_options_table[] = {
 		   "record size in bytes (default: 48; storm and "
 		   "scan have their own)"),
 	PFS_NUMBER("window-ms", window_ms, 1, 3600000,
-		   "window of a trial, for fill the maximum (default: 50; tide 1000, fill 2000)"),
+		   "window of a trial, for fill the maximum (default: 50; tide 1000, day 240, "
+		   "fill 2000)"),
 	PFS_NUMBER("latency-ms", latency_ms, 0, 3600000,
 		   "window for latencies, 0 for none (default: "
 		   "half of --window-ms)"),
 	PFS_NUMBER("repeat-disturbed", repeat_disturbed, 0, 1000,
 		   "repeat a disturbed trial at most N times (default: 2)"),
 	PFS_NUMBER("reclaim-period-ms", reclaim_period_ms, 0, 3600000,
-		   "period of background reclaim, 0 for none (default: 0; tide: a 200th of "
+		   "period of background reclaim, 0 for none (default: 0; tide and day: a 200th of "
 		   "--window-ms; ebb 1)"),
 	PFS_NUMBER("reclaim-decay-passes", reclaim_decay_passes, 0, 1000,
 		   "surplus pages are given back over N passes (default: 16)"),
 	PFS_NUMBER("seed", seed, 1, UINT64_MAX, "seed of all random numbers (default: 1)"),
-	{ PFS_FIELD("series", "FILE", series, "write tide's samples over time as JSON",
+	{ PFS_FIELD("series", "FILE", series, "write samples of tide and day over time as JSON",
 		    PFS_OPTION_TEXT) },
 	PFS_FLAG("trace", "FILE", trace,
 		 "a trace for replay, may be repeated (default: all of "

@@ -32,7 +32,7 @@ add_test(NAME bench_trial COMMAND bench_trial_test)
 
 add_executable(bench_scene_test
   scene_test.c check.c clock.c histogram.c layout_option.c live.c partners.c placement.c pool.c ring.c scene.c scene_check.c series.c
-  touched.c trace_load.c trial.c workload.c ${workloads})
+  tides.c touched.c trace_load.c trial.c workload.c ${workloads})
 target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_scene_test PRIVATE pfscommand
   pfs_bench_calls PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)

@@ -65,8 +65,8 @@ struct pfs_scene {
 	/* Where pages get their memory; NULL: as the library does. */
 	const struct pfs_memory_source *source;
 	uint64_t capacity;     /* records that container 0 must hold, of records or pages */
-	struct pfs_mark level; /* tide: share of the peak to aim at, in millionths */
-	struct pfs_mark phase; /* tide: not 0 in a trough */
+	struct pfs_mark level; /* tides.h: share of the peak to aim at, in millionths */
+	struct pfs_mark phase; /* tides.h: not 0 where the load rests */
 	void *shared;          /* the workload's */
 	struct pfs_series *series;
 	struct {
@@ -108,6 +108,9 @@ struct pfs_workload {
 	bool (*ended)(const struct pfs_worker *worker, bool of_samples);
 	void (*tick)(struct pfs_scene *scene, uint64_t elapsed_ns, uint64_t window_ns);
 	uint64_t tick_share; /* ticks in a window */
+	/* tides.h: share of the peak in millionths at a share of the window in millionths, below 1;
+	 * rests: are workers to sleep between a few operations? */
+	uint64_t (*level)(uint64_t share, bool *rests);
 	/* The records of a container that belong to this worker at the moment; NULL: live and
 	 * canaries. */
 	uint64_t (*held)(const struct pfs_worker *worker, uint32_t container);

@@ -35,6 +35,9 @@ SEARCHES = [["--policy", "original", "--scenario", "four_pages"],
             ["--policy", "exact", "--scenario", "four_pages", "--seconds", "15"]]
 
 AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
+# 24 hours in 24 ms, a reclaim pass in each minute of them.
+DAY = {**AT_MAIN, "workloads": ["day"], "policies": POLICIES, "threads": [32],
+       "options": ["--window-us", "24000", "--pass-us", "16"]}
 # Pages are added all the time: up to 2,080 of 32 records, in five containers.
 STORM = {**AT_MAIN, "workloads": ["storm"], "threads": [256], "options": ["--page_records", "32"]}
 
@@ -57,6 +60,8 @@ EXPERIMENTS = {
         "four-pages": [{"searches": SEARCHES[:1]}],
         "strict": [{"machines": ["numa:2 core:4 pu:1"], "policies": POLICIES, "threads": [1, 8],
                     "occupancies": [0.95], "ops": 2000}],
+        "day": [{**DAY, "machines": ["numa:2 core:4 pu:1"], "threads": [8],
+                 "options": ["--window-us", "2400", "--pass-us", "2"]}],
     },
     "short": {
         "four-pages": [{"searches": SEARCHES}],
@@ -73,6 +78,7 @@ EXPERIMENTS = {
         "workloads": _workloads([1, 256], [1], QUICK_ONES, SHORT),
         "storm": [{**STORM, "policies": ["mutex_list", "exact", "magazine", "original"],
                    "seeds": [1, 2]}],
+        "day": [{**DAY, "seeds": [1, 2]}],
     },
     "full": {
         "four-pages": [{"searches": SEARCHES}],
@@ -90,6 +96,7 @@ EXPERIMENTS = {
         # Some minutes for each strict scan.
         "storm": [{**STORM, "policies": ["mutex_list", "exact", "magazine", "original"],
                    "seeds": [1, 2, 3]}, {**STORM, "policies": POLICIES}],
+        "day": [{**DAY, "seeds": [1, 2, 3]}],
     },
 }
 

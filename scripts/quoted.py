@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 """quoted.py - the figures that documents quote, measured and simulated: do they still hold?
 
-usage: scripts/quoted.py [--measured] [--write] [--program PATH] [--docs FOLDER]
+usage: scripts/quoted.py [--measured | --unquoted] [--write] [--program PATH] [--docs FOLDER]
 Measured numbers stand between `<!-- measured: RESULT -->` and `<!-- end -->` and are computed from
-that result folder by quoted_numbers.py: each must be there as it is rounded, and each number there
-must be computed. For simulated ones it runs the cases behind each block between
-`<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores, and compares them with
-those of now; --measured leaves them out. --write puts the numbers of now there.
+that result (a folder, or a file of keep.py) by the table of quoted_numbers.py: each must be there
+as it is rounded, and each number there must be computed. For simulated ones it runs the cases
+behind each block between `<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores,
+and compares them with those of now; --measured leaves them out. --write puts the numbers of now
+there.
 Exit 0: all hold (simulated ones within 10 %), or were written. 1: one does not. 2: bad usage, or a
 run failed.
 """
 
 import concurrent.futures
+import glob
 import json
 import os
 import re
@@ -20,7 +22,7 @@ import sys
 
 from common import commandline, documents, judge, steady
 from measuring import grid
-from reporting import quoted_numbers, quotes, results
+from reporting import quoted_numbers, quotes
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEAR = 0.1
@@ -128,7 +130,7 @@ def measured(arguments):
 
     def loaded(result):
         if result not in known:
-            known[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+            known[result] = quotes.load(os.path.join(TOP, result))
         return known[result]
 
     names = [quote.document for quote in quoted_numbers.QUOTES] + list(quoted_numbers.WHOLE)
@@ -147,17 +149,32 @@ def measured(arguments):
     return faulty
 
 
+def count_unquoted(docs):
+    """Print how many numbers of each document no result stands behind, the most first."""
+    paths = [os.path.join(TOP, "README.md"), os.path.join(TOP, "memory", "README.md"),
+             *glob.glob(os.path.join(docs, "**", "*.md"), recursive=True)]
+    found = {os.path.relpath(path, TOP): quotes.unquoted(read(path)) for path in paths}
+    for name, count in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            print(f"{count:5} {name}")
+
+
 def main(argv=None):
     """The command."""
     parser = commandline.Parser(prog="scripts/quoted.py", description="Compare the figures that "
                                 "documents quote with their results and with simulations of now.")
     parser.add_argument("--measured", action="store_true", help="only measured numbers; takes "
                         "seconds")
+    parser.add_argument("--unquoted", action="store_true", help="count the numbers with a unit, "
+                        "or in a table, that stand in no region")
     parser.add_argument("--write", action="store_true", help="write the current numbers")
     parser.add_argument("--program", metavar="PATH", help="pfs-sim (default: the one of build/)")
     parser.add_argument("--docs", metavar="FOLDER", default=os.path.join(TOP, "docs"),
                         help="where the documents are (default: docs)")
     arguments = parser.parse_args(argv)
+    if arguments.unquoted:
+        count_unquoted(arguments.docs)
+        return 0
     if arguments.measured:
         return 1 if measured(arguments) else 0
     program = grid.program_of(arguments.program)

@@ -84,11 +84,15 @@ def look(place, pid):
     return Seen(rows, int(ask(place, TOTAL)[0]), servers.resident_bytes(pid), lowest, largest)
 
 
+def mib(size):
+    """Bytes in MiB, as documents give them."""
+    return f"{size / (1 << 20):.0f} MiB"
+
+
 def text_of(when, seen):
     """A moment's table."""
-    lines = [f"{when}: the server's total {seen.total / 1e6:.0f} MB, of which "
-             f"{seen.largest[1] / 1e6:.0f} MB {seen.largest[0]}; resident "
-             f"{seen.resident / 1e6:.0f} MB"]
+    lines = [f"{when}: the server's total {mib(seen.total)}, of which {mib(seen.largest[1])} "
+             f"{seen.largest[0]}; resident {mib(seen.resident)}"]
     for name, (count, lowest) in seen.rows.items():
         lines.append(f"  {name:8} rows below zero {count:4}, the lowest {lowest:10}")
     if seen.lowest[1] < 0:
@@ -103,8 +107,8 @@ def box_text(box, pid, seen):
                         environment={**os.environ, "PFS_MEM_DIR": folder})
     below, counted = (int(word) for word in said.split()[-1].split(","))
     rest = seen.total - seen.largest[1]
-    return (f"  libpfsmem.so: rows below zero {below}; {counted / 1e6:.0f} MB in use from malloc, "
-            f"where the server's total without {seen.largest[0]} is {rest / 1e6:.0f} MB")
+    return (f"  libpfsmem.so: rows below zero {below}; {mib(counted)} in use from malloc, "
+            f"where the server's total without {seen.largest[0]} is {mib(rest)}")
 
 
 @contextlib.contextmanager

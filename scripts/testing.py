@@ -119,7 +119,7 @@ def rule_checks(tally):
                   for name in sorted(os.listdir(os.path.join(TOP, "results")))
                   if any(documents.is_there(os.path.join(TOP, "results", name, file))
                          for file in ("plan.json", "simulated.json", "mariadb.json",
-                                      "profile.json"))]
+                                      "profile.json", "accounts.json"))]
     for folder in references:
         step(tally, "checks-results-" + os.path.basename(folder),
              [os.path.join(SCRIPTS, "checks/results.py"), folder])

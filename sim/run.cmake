@@ -2,7 +2,7 @@
 # runs on virtual threads is instrumented, as the containers are.
 set(bench ${PROJECT_SOURCE_DIR}/bench)
 file(STRINGS ${bench}/workloads.def lines REGEX "^PFS_WORKLOAD\\(")
-set(workload_sources ${bench}/live.c ${bench}/partners.c)
+set(workload_sources ${bench}/live.c ${bench}/partners.c ${bench}/tides.c)
 foreach(line ${lines})
   string(REGEX REPLACE "^PFS_WORKLOAD\\((.*)\\)$" "${bench}/workload_\\1.c" source ${line})
   list(APPEND workload_sources ${source})

@@ -89,6 +89,9 @@ def check_folder(folder, schema):
         check(results.SIMULATED_FILE, "simulated_file")
     for name, kind in chapters:
         check(name, kind)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json") and "runs" in documents.read_json(os.path.join(folder, name)):
+            check(name, "kept")
     for launch in plan["launches"] if plan else []:
         if launch["status"] == "done":
             check(launch["file"], "benchmark_file")

@@ -14,6 +14,12 @@ def number(value):
     return f"{value:.1e}"
 
 
+def span(form, *values):
+    """3 to 10, or 3 where that is all."""
+    low, high = form(min(values)), form(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
 def bytes_text(value):
     """Bytes in binary units."""
     for limit, suffix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):

@@ -45,10 +45,12 @@ def percent(share):
 
 
 def spread_text(samples, form="{:.3g}"):
-    """The interval in words, (1.04 to 2.06, covers 96.9 %, 6 rounds), or why it is missing."""
+    """The interval in words, (1.04 to 2.06, covers 96.9 %, 6 rounds), or why it is missing. form:
+    of numbers, or a function that writes one."""
+    say = form if callable(form) else form.format
     noun = "seed" if getattr(samples, "seeds", False) else "round"
     count = f"{len(samples)} {noun}{'' if len(samples) == 1 else 's'}"
-    low, high = form.format(min(samples)), form.format(max(samples))
+    low, high = say(min(samples)), say(max(samples))
     if getattr(samples, "shaken", 0):
         return (f"{low} to {high} in {count}, {samples.shaken} of them disturbed: fewer than "
                 f"{stats.LEAST} are not")
@@ -57,7 +59,7 @@ def spread_text(samples, form="{:.3g}"):
     if len(samples) < stats.LEAST:
         return f"{low} to {high} in {count}: {stats.LEAST} are the least for an interval"
     interval = stats.median_interval(samples)
-    return (f"{form.format(interval.low)} to {form.format(interval.high)}, covers "
+    return (f"{say(interval.low)} to {say(interval.high)}, covers "
             f"{percent(interval.coverage)}, {count}")
 
 

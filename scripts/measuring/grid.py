@@ -27,8 +27,10 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 # id: 12 hex digits; words: the arguments of pfs-sim; label: the machine as figures call it.
 Job = namedtuple("Job", "id words label")
 
+POINT = ("t_ms", "live", "pages", "ideal", "resident_bytes")  # what a sample over time has
 LISTS = ("machines", "costs", "policies", "workloads", "threads", "occupancies", "seeds")
 FILLED = ("churn", "scan")  # workloads that have an occupancy
+MOVING = ("tide", "day")  # those that move with time, not with operations, and have a series
 DEFAULTS = {"machines": ["numa:8 core:32 pu:1"], "costs": [None], "workloads": ["churn"],
             "occupancies": [0.9], "seeds": [1], "ops": 20000, "options": []}
 
@@ -66,7 +68,9 @@ def _jobs_of(grid):
         words += ["--threads", threads, "--policy", policy, "--workload", workload]
         if workload in FILLED:
             words += ["--occupancy", f"{occupancy:g}"]
-        words += ["--ops", grid["ops"], "--seed", seed, *grid["options"], "--format", "json"]
+        if workload not in MOVING:
+            words += ["--ops", grid["ops"]]
+        words += ["--seed", seed, *grid["options"], "--format", "json"]
         yield make_job(words, f"{machine} ({costs})" if costs else machine)
 
 
@@ -101,12 +105,26 @@ def read_result(path, job):
                                      f"job asks for {given[f'--{key}']}")
     if not documents.is_number(document.get("items_per_second")):
         raise documents.BadInput(f"{path}: no items_per_second in it")
+    if document["workload"] in MOVING:
+        points = documents.read_json(series_of(path))
+        document["series"] = {key: [point[key] for point in points] for key in POINT}
     return document
+
+
+def words_of(job, path):
+    """The arguments of a job whose result goes to path."""
+    moves = any(name in job.words for name in MOVING)
+    return [*job.words, *(["--series", series_of(path)] if moves else [])]
+
+
+def series_of(path):
+    """Where the samples over time of a result stand."""
+    return path.removesuffix(".json") + ".series.json"
 
 
 def run_job(program, path, job, running):
     """Run a job, write its result to path in one step, and read it. BadInput says why it failed."""
-    with subprocess.Popen([program, *job.words], stdin=subprocess.DEVNULL, text=True,
+    with subprocess.Popen([program, *words_of(job, path)], stdin=subprocess.DEVNULL, text=True,
                           errors="replace", stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
         running.add(process)

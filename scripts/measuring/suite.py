@@ -107,6 +107,9 @@ SUITE = (
         only="index"),
     Row("counts-tide",   "counted", "tide",    "2,8,64",    "",
                          "compact", 300,       1,           False),
+    Row("counts-day",    "counted", "day",     "8",         "",
+                         "compact", 240,       1,           False,
+        only="grow index"),
 )
 
 # Workloads that the table does not name.
@@ -156,7 +159,7 @@ def _sizes(row):
 def estimate_seconds(row, cpus):
     """Wall time of one launch: windows of the trials, fill and drain, start of the process."""
     # A trial has a window to warm up and one for latencies besides its own; a tide has not.
-    windows = 1.05 if row.workloads == "tide" else 2.0
+    windows = 1.05 if row.workloads in ("tide", "day") else 2.0
     if row.workloads in ("fill", "refuse"):
         # Some 200 ns for each record to prepare, fill, look through and free it; a page that has
         # one record takes some µs. Few fills last as long as they may.

@@ -4,7 +4,7 @@ accounts_results.py.
 """
 
 from common import judge, stats
-from common.amounts import bytes_text, number
+from common.amounts import bytes_text, number, span
 from common.stats import median
 from measuring.accounts_cases import ALONE, AT_ONCE, BESIDE, COPY, ERROR_RULES, HEADER, RULES
 from reporting import charts, figure_parts as parts, looks
@@ -28,7 +28,7 @@ def _cost(results, group, name, what):
     cases = [c for c in suite.of_group(group) if suite.added(c, "exact", "none")] if suite else []
     if not cases:
         return None
-    rows, exact = [], {}
+    rows, exact = [], []
     for case in cases:
         allowed, _ = suite.allowed(case)
         says = suite.cases[case]["says"]
@@ -39,12 +39,12 @@ def _cost(results, group, name, what):
             rows.append({"name": f"{says}: {WAYS.get(way, way)}", "index": COLOURS[way],
                          "points": [parts.row_point(samples, f"{way}, {says}",
                                                     form="{:+.2f} ns")]})
-        exact[says] = median(suite.added(case, "exact", "none"))
+        exact.append(suite.added(case, "exact", "none"))
         rows.append({"name": f"{says}: allowed", "index": looks.NEUTRAL, "points": [
             (allowed, None, None, f"allowed: {allowed:.1f} ns", "bar", [])]})
-    low, high = min(exact.values()), max(exact.values())
-    span = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
-    title = f"{what}: counting exactly adds {span} ns to a pair of malloc and free"
+    added = parts.sure_span(exact, "{:.1f}".format)
+    title = f"{what}: counting exactly adds {added} ns to a pair of malloc and free" if added else \
+        f"{what}: undecided what counting exactly adds to a pair of malloc and free"
     return parts.drawn(name, charts.row_chart, title, {
         "subtitle": "random sizes of 16 to 512 bytes, each block lives for some "
         "512 pairs; a pair without counting takes " + parts.listed(
@@ -102,13 +102,15 @@ def errors(results):
                  if (found := _error(suite, load, rule, key))}
         groups.append({"name": name.format(**counts), "cells": cells,
                        "columns": [("", heading) for heading, _ in columns]})
-    wrong = {rule: suite.mid(case, rule, "wrong") for rule in RULES}
-    told = ", ".join(f"{rule} {wrong[rule]:g}" for rule in RULES if wrong[rule] is not None)
-    below = {suite.cases[load]["says"]: suite.mid(load, "global", "below") for load in cases}
-    told_below = ", ".join(f"{count:g} {'if' if says.startswith('blocks') else 'with'} {says}"
-                           for says, count in below.items() if count is not None)
-    title = (f"Rows of {counts['rows']:g} that differ from books kept by brute force: {told}; "
-             f"below zero with global: {told_below}")
+    wrong = {rule: suite.samples(case, rule, "wrong") for rule in RULES}
+    told = ", ".join(f"{rule} {span('{:g}'.format, *found)}"
+                     for rule, found in wrong.items() if found)
+    below = {suite.cases[load]["says"]: suite.samples(load, "global", "below") for load in cases}
+    told_below = ", ".join(f"{span('{:g}'.format, *found)} "
+                           f"{'if' if says.startswith('blocks') else 'with'} {says}"
+                           for says, found in below.items() if found)
+    title = (f"Rows of {counts['rows']:g} that differ from books kept by brute force, in all "
+             f"launches: {told}; below zero with global: {told_below}")
     return parts.drawn("accounts-errors", charts.matrix_chart, title, {
         "subtitle": f"{parts.count_noun(suite.cases[case]['threads'], 'thread')}, sessions that "
         "come and go, blocks freed by any thread; totals include the global row",
@@ -144,9 +146,10 @@ def memory(results):
         series.append({"name": parts.count_noun(many, "instrument"), "index": position,
                        "points": points})
     most = max(total)
+    each = [size / (most[0] * most[1]) for size in total[most]]
     title = (f"{parts.count_noun(most[0], 'thread')} with {parts.count_noun(most[1], 'instrument')}"
-             f" each take {bytes_text(median(total[most]))}, "
-             f"{median(total[most]) / (most[0] * most[1]):.0f} bytes for each thread's part in one")
+             f" each take {span(bytes_text, *total[most])} in all launches, "
+             f"{span('{:.0f}'.format, *each)} bytes for each thread's part in one")
     return parts.drawn("accounts-memory", charts.line_chart, title, {
         "subtitle": "box and private memory of the accounts, before a block is "
         "counted; both axes logarithmic", "x_name": "threads that live", "xs": threads,
@@ -170,10 +173,14 @@ def percent(value):
         f"{value:+.1f} %" if abs(value) >= 0.95 else f"{value:+.2f} %"
 
 
-def more_text(value):
-    """In a sentence: 0.1 % more, 3 % less."""
-    size = percent(abs(value)).lstrip("+") if value else "0 %"
-    return f"{size} {'less' if value < 0 else 'more'}"
+def more_text(samples, what):
+    """In a sentence: the interval of what a pair takes more than before, and what it decides."""
+    interval = stats.sure_interval(samples)
+    if interval is None:
+        return f"undecided whether a pair takes more {what}"
+    word = "takes more" if interval.low > 0 else "takes less" if interval.high < 0 else \
+        "is not shown to take more"
+    return f"a pair {word} {what} ({span(percent, *interval[:2])})"
 
 
 def _slowed(suite, readings):
@@ -208,9 +215,10 @@ def reader(results):
     if not rows:
         return None
     case = cases[-1]
-    title = (f"{suite.cases[case]['says']} count while a reader loops: a pair takes "
-             f"{more_text(median(suite.more(case, BESIDE, ALONE)))} CPU time; it sees "
-             f"{suite.mid(case, BESIDE, 'rows_per_cpu_s') / 1e6:.1f} million rows a CPU second")
+    rows_read = parts.sure_span([suite.samples(case, BESIDE, "rows_per_cpu_s")], number)
+    title = (f"{suite.cases[case]['says']} count while a reader loops: "
+             f"{more_text(suite.more(case, BESIDE, ALONE), 'CPU time')}"
+             + (f"; the reader sees {rows_read} rows a CPU second" if rows_read else ""))
     return _reader_figure(
         suite, "accounts-reader", CPU, title, (rows, cases), "A copy's reader does the same work "
         "on a copy of the box: against it only those lines of memory remain that writers and "
@@ -224,10 +232,9 @@ def clock(results):
     if not rows:
         return None
     case, cpus = cases[-1], len(suite.document.get("machine", {}).get("cpus_allowed", []))
-    title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}: a pair of "
-             f"{suite.cases[case]['says']} takes "
-             f"{more_text(median(suite.more(case, BESIDE, ALONE, 'wall_ns')))} while a reader "
-             "runs, which also needs a CPU")
+    title = (f"By the clock on {parts.count_noun(cpus, 'CPU')}, {suite.cases[case]['says']} and a "
+             "reader that also needs a CPU: "
+             f"{more_text(suite.more(case, BESIDE, ALONE, 'wall_ns'), 'time')}")
     return _reader_figure(
         suite, "accounts-clock", "wall_ns", title, (rows, cases), "Of three that run on two CPUs "
         "each gets two thirds of one, and takes half as long again, whatever the third one does.")

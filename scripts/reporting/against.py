@@ -5,6 +5,7 @@ not met, or is undecided, stays in the table.
 """
 
 from common import judge, stats
+from common.amounts import span
 from measuring import peers
 from reporting.results import ANY
 from reporting.summary import ratio_bar
@@ -89,9 +90,9 @@ def _tight_bars(results):
             rows.append(judge.unmeasured(bar))
             continue
         workloads = ", ".join(sorted({c.workload for c in cases}))
-        most = max(c.threads for c in cases)
+        threads = sorted({c.threads for c in cases})
         text = (f"at most {worst['excess_pages']:g} and {worst['needless_growths']:g}, in "
-                f"{len(cases)} cases of {workloads}, 2 to {most} threads")
+                f"{len(cases)} cases of {workloads}, {span(str, *threads)} threads")
         rows.append(judge.Bar(bar, text, judge.NOT_MET if any(worst.values()) else judge.MET))
     return rows
 

@@ -84,8 +84,8 @@ def tails(results):
             points.append((middle, None, None, f"{name}, {allocator_tails.name_of(call)}: "
                            f"{time_text(middle)}", shape, []))
         rows.append({"name": name, "index": looks.of(name), "points": points})
-    title = "The longest malloc, free or realloc takes " + parts.extremes(
-        {name: allocator_tails.samples_quick(suite, name) for name in found}, time_text)
+    title = "The longest malloc, free or realloc: " + parts.order(
+        {name: allocator_tails.samples_quick(suite, name) for name in found}, "shortest", "longest")
     return parts.drawn("allocator-tails", charts.row_chart, title, {
         "subtitle": "time on a processor; fork copies the tables of the heap's pages",
         "x_name": "longest call, logarithmic", "x_log": True, "x_form": time_text, "rows": rows,
@@ -151,8 +151,8 @@ def idle(results):
         rows.append({"name": name, "index": looks.of(name), "points": points})
     shown = "idle" if "idle" in cases else cases[0]
     kept = {name: suite.samples(shown, name, "idle_bytes") for name in suite.names}
-    title = (f"3 s after the load of {shown} a process holds "
-             f"{parts.extremes({n: v for n, v in kept.items() if v}, bytes_text)}")
+    title = (f"Resident memory 3 s after the load of {shown}: "
+             f"{parts.order({n: v for n, v in kept.items() if v}, 'least', 'most')}")
     return parts.drawn("allocator-idle", charts.row_chart, title, {
         "subtitle": "8 threads fill 32 MiB each and free it, or what another one "
         "filled; 400 threads free what one allocated; redis after flushall; MariaDB",

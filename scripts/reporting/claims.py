@@ -136,7 +136,8 @@ def _occupancy(results):
     values = [(f, v) for f, v in values if v is not None]
     if len(values) < 2:
         return NOT_SIMULATED
-    return (f"{threads} threads: " + ", ".join(f"{number(v)} pages at {f:g}" for f, v in values),
+    return (f"{count_noun(threads, 'thread')}: "
+            + ", ".join(f"{number(v)} pages at {f:g}" for f, v in values),
             judge.every(v > 0 for f, _ in values
                         for v in _seeds(view, "excess_pages", "original", threads, f)))
 
@@ -166,8 +167,8 @@ def _collisions(results):
                                               "random_start")
     if local is None or spread is None:
         return NOT_SIMULATED
-    return (f"claims lost per call, {threads} threads, {fill:g} full: {number(local)} with "
-            f"local_scan, {number(spread)} with random_start",
+    return (f"claims lost per call, {count_noun(threads, 'thread')}, {fill:g} full: "
+            f"{number(local)} with local_scan, {number(spread)} with random_start",
             _against(view, "cas_failures", ("local_scan", threads, fill),
                      ("random_start", threads, fill)))
 
@@ -178,8 +179,8 @@ def _random_start(results):
                                               "random_start")
     if not local or not spread:
         return NOT_SIMULATED
-    return (f"{threads} threads, {fill:g} full: {spread / 1e6:.3g} against {local / 1e6:.3g} "
-            f"million a second, {summary.times(spread / local)} ×",
+    return (f"{count_noun(threads, 'thread')}, {fill:g} full: {spread / 1e6:.3g} against "
+            f"{local / 1e6:.3g} million a second, {summary.times(spread / local)} ×",
             _against(view, "items_per_second", ("random_start", threads, fill),
                      ("local_scan", threads, fill)))
 

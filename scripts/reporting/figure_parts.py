@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from common import judge, stats
-from common.amounts import count_noun, number
+from common.amounts import count_noun, number, span
 from common.stats import median
 from reporting import steadiness, summary
 
@@ -60,7 +60,7 @@ def point(x, samples, text, form=None):
     """(x, median, low, high, tip, single values): the interval, or the values where none holds."""
     mid = median(samples)
     said = form.format(mid) if form else number(mid)
-    tip = f"{text}: {said} ({judge.spread_text(samples, *[form] if form else [])})"
+    tip = f"{text}: {said} ({judge.spread_text(samples, form or number)})"
     interval = stats.drawn_interval(samples)
     if interval is None:
         return (x, mid, None, None, tip, list(samples) if len(samples) > 1 else [])
@@ -89,22 +89,30 @@ def level_with(found, end):
     return [end] + [p for p, interval in sure.items() if interval.low <= 1 <= interval.high]
 
 
-def extremes(found, form=number):
-    """From the least to the most of {name: samples}, in words. Names stand only where intervals
-    decide who is the least and the most."""
+def order(found, low, high):
+    """Who has the least and the most of {name: samples}, in words (low and high: fastest and
+    slowest), and the interval of most / least within rounds; names only where intervals decide."""
     least, most = (pick(found, key=lambda p: median(found[p])) for pick in (min, max))
-    words = [form(median(found[p])) for p in (least, most)]
     if len(found) == 1:
-        return f"{words[0]} ({least})"
+        return f"measured with {least} only"
     level = [level_with(found, p) for p in (least, most)]
     if None in level:
-        return (f"{words[0]} to {words[1]} (medians; order undecided, fewer than {stats.LEAST} "
-                "undisturbed rounds)")
+        return f"order undecided, fewer than {stats.LEAST} undisturbed rounds"
     if set(level[0]) & set(level[1]):
-        return f"{words[0]} to {words[1]} (medians; order undecided)"
-    names = [listed(names) if len(names) < 4 else f"{len(names)} policies level"
+        return "order undecided"
+    names = [listed(names) if len(names) < 4 else f"{len(names)} that are level"
              for names in level]
-    return f"{words[0]} ({names[0]}) to {words[1]} ({names[1]})"
+    ratio = stats.sure_interval(stats.paired(found[most], found[least]))
+    return f"{low} with {names[0]}, {high} with {names[1]} ({summary.span_text(ratio)} × {least})"
+
+
+def sure_span(several, form):
+    """From the lowest to the highest end of the intervals of several samples, in words; None where
+    one of them has no interval."""
+    sure = [stats.sure_interval(samples) for samples in several]
+    if not sure or None in sure:
+        return None
+    return span(form, min(one.low for one in sure), max(one.high for one in sure))
 
 
 def lead(found, base):
@@ -126,3 +134,19 @@ def lead(found, base):
         least, most = summary.times(min(ratios)), summary.times(max(ratios))
         words += f", {least} × {base}" if least == most else f", {least} to {most} × {base}"
     return words
+
+
+def holds_less(what, when, ratios, base):
+    """A title: which policies surely hold less of what (fewer pages) than the base. ratios:
+    {policy: samples}."""
+    sure = {p: stats.sure_interval(found) for p, found in ratios.items() if found}
+    less = [p for p, interval in sure.items() if interval and interval.high < 1]
+    start = f"{when[0].upper()}{when[1:]}"
+    if less:
+        best = min(less, key=lambda p: median(ratios[p]))
+        return (f"{start} {listed(less)} hold{'s' if len(less) == 1 else ''} {what} than "
+                f"{base}: {best} {median(ratios[best]):.2f} × ({sure[best].low:.2f} to "
+                f"{sure[best].high:.2f})")
+    if not sure or None in sure.values():
+        return f"{start}: undecided which policy holds {what}"
+    return f"{start} no policy is shown to hold {what} than {base}"

@@ -6,7 +6,7 @@ A figure function takes results and returns a Figure, or None where the data is 
 from common import stats, workloads
 from common.amounts import bytes_text, bytes_unit, number, time_text
 from common.stats import median
-from reporting import (accounts_figures, allocator_figures, charts, figure_parts as parts,
+from reporting import (accounts_figures, allocator_figures, charts, day, figure_parts as parts,
                        fill_figures, front, growth_figures, looks, overview, peer_figures,
                        profile_figures, server_figures, summary)
 
@@ -118,7 +118,7 @@ def throughput_by_occupancy(results):
 
 
 def _skips_title(guilty):
-    """Which policies skip and which grow needlessly, from {policy: {metric: largest median}}."""
+    """Which policies skip and which grow needlessly, from {policy: {metric: most of a launch}}."""
     skipping = {p: max(m.get("record_skips", 0), m.get("page_skips", 0))
                 for p, m in guilty.items() if m.get("record_skips") or m.get("page_skips")}
     growing = {p: m["needless_growths"] for p, m in guilty.items() if m.get("needless_growths")}
@@ -131,7 +131,7 @@ def _skips_title(guilty):
         return title + "; none grows needlessly"
     told = sorted(growing, key=lambda p: -growing[p])[:3]
     more = f" and {len(growing) - 3} more" if len(growing) > 3 else ""
-    return title + "; needless pages: " + ", ".join(
+    return title + "; needless pages, at most: " + ", ".join(
         f"{p} {number(growing[p])}" for p in told) + more
 
 
@@ -168,9 +168,8 @@ def skips(results):
                 continue
             value = median(samples)
             if max(samples) > 0:
-                guilty.setdefault(case.policy, {})
-                worst = guilty[case.policy].get(metric, 0)
-                guilty[case.policy][metric] = max(worst, value)
+                most = guilty.setdefault(case.policy, {})
+                most[metric] = max(most.get(metric, 0), *samples)
             if (case.threads, case.occupancy) not in columns:
                 continue
             key = (policies.index(case.policy), columns.index((case.threads, case.occupancy)))
@@ -298,7 +297,7 @@ def latency(results):
         rows.append({"name": policy, "index": looks.of(policy), "points": points})
     title = f"Latency of one allocate, churn {occupancy:g}, {parts.count_noun(threads, 'thread')}"
     if tails:
-        title += f": p99.9 from {parts.extremes(tails, time_text)}"
+        title += f": p99.9 {parts.order(tails, 'shortest', 'longest')}"
     return parts.drawn("latency", charts.row_chart, title, {
         "subtitle": "sampled; logarithmic; the clock's own cost is included",
         "x_name": "time of one allocate", "x_log": True, "x_form": time_text, "rows": rows,
@@ -331,8 +330,8 @@ def floor(results):
     base = median([1e9 / v for v in bare])
     within = [p for p in times if ratios[p] and ratios[p].high <= 2]
     open_ones = [p for p in times if not ratios[p] or ratios[p].low <= 2 < ratios[p].high]
-    title = (f"One thread, pair: {parts.extremes(times, time_text)}; the floor is {base:.3g} ns, "
-             f"{len(within)} of {len(times)} stay within 2 ×"
+    title = (f"One thread, pair: {parts.order(times, 'fastest', 'slowest')}; "
+             f"{len(within)} of {len(times)} stay within 2 × the floor"
              + (f", {len(open_ones)} undecided" if open_ones else ""))
     return parts.drawn("floor", charts.row_chart, title, {
         "subtitle": "the floor is a bare loop of one CAS and two release stores "
@@ -361,7 +360,7 @@ def scan(results):
                      "points": [point]})
     title = (f"Records that a walk reads per second while "
              f"{parts.count_noun(threads - 1, 'thread')} churn{'s' if threads == 2 else ''}: "
-             f"{parts.extremes(rates)}")
+             f"{parts.order(rates, 'fewest', 'most')}")
     return parts.drawn("scan", charts.row_chart, title, {
         "subtitle": f"optimistic reads, confirmed after the copy; {occupancy:g} "
         "full", "x_name": "records read and confirmed per second", "rows": rows, "zero": True,
@@ -383,8 +382,8 @@ def _by_threads(workload):
 
 
 # Workloads with figures of their own; every other one gets a figure by threads.
-SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "ebb", "fill",
-         "refuse")
+SHOWN = ("floor", "pair", "churn", "handoff", "storm", "scan", "replay", "tide", "day", "ebb",
+         "fill", "refuse")
 
 
 def _others(names):
@@ -428,6 +427,8 @@ FIGURES = {
     "sim-skips": _on_simulated("sim-skips", skips),
     "sim-storm-calls": fill_figures.simulated_calls,
     "sim-machines": growth_figures.machines,
+    "sim-day": lambda r: (made := day.figure(r)) and made._replace(
+        title=f"Simulated machine: {made.title}"),
     "allocator-mean": allocator_figures.mean,
     "allocator-mean-peak": allocator_figures.mean_peak,
     "allocator-idle": allocator_figures.idle,

@@ -139,7 +139,8 @@ def _tail_figure(results, name, spec, cases, build="release"):
     rows, longest = _tail_rows(results, build, cases, columns)
     if not longest:
         return None
-    title = f"{spec.pop('head')}: the longest call takes {parts.extremes(longest, time_text)}"
+    title = f"{spec.pop('head')}, the longest call: " \
+            f"{parts.order(longest, 'shortest', 'longest')}"
     canvas = charts.row_chart({
         "stamp": results.stamp, "title": title, "x_name": "time of one allocate", "x_log": True,
         "x_form": time_text, "rows": rows,
@@ -202,12 +203,11 @@ def refusal(results):
         series.append({"name": policy, "index": looks.of(policy), "points": points})
         ends = [next((c for c in mine if pages[c] == n), None) for n in (low, high)]
         if low != high and all(ends) and policy not in summary.baselines(results):
-            slow[policy] = stats.paired(*(_costs(results, end) for end in reversed(ends)))
+            slow[policy] = _dearer(results, *ends)
     title = f"A refusal where all records of {size_text(high)} pages are in use"
-    slow = {p: ratios for p, ratios in slow.items() if ratios}
-    if slow:
-        title += (f", × what it costs with {low}: "
-                  f"{parts.extremes(slow, lambda ratio: summary.times(ratio) + ' ×')}")
+    if any(slow.values()):
+        told = parts.listed(f"{p} {word}" for p, word in slow.items() if word)
+        title += f", compared with {low}: {told}"
     return parts.drawn("refusal", charts.line_chart, title, {
         "subtitle": "one thread, pages of one record, no page may be added; both axes logarithmic",
         "note": parts.note(results, "release", "refuse", records=ANY), "x_name": "pages, all full",

@@ -38,9 +38,9 @@ def excess_by_threads(results):
         return None
     series = [{"name": p, "index": looks.of(p), "points": points}
               for p, points in lines.items()]
-    worst = {p: max(point[1] for point in points) for p, points in lines.items()}
-    tight = [p for p in worst if not any(  # in no launch or seed, not only in the middle one
-        v for c in cases if c.policy == p for v in results.samples("counted", c, "excess_pages"))]
+    worst = {p: max(v for c in cases if c.policy == p  # of any launch or seed
+                    for v in results.samples("counted", c, "excess_pages")) for p in lines}
+    tight = [p for p, most in worst.items() if not most]
     guilty = max(worst, key=worst.get)
     title = f"churn at {fill:g} full: " + (
         f"{guilty} adds up to {number(worst[guilty])} needless pages"
@@ -60,8 +60,10 @@ def growth_by_occupancy(results, policy="original"):
         return None
     series = [{"name": name, "index": k, "points": points}
               for k, (name, points) in enumerate(lines.items())]
-    most, name = max((p[1], n) for n, points in lines.items() for p in points)
-    alone = max((p[1] for points in lines.values() for p in points if p[0] == 1), default=0)
+    every = [(v, f"{c.occupancy:g}", c.threads) for c in cases
+             for v in results.samples("counted", c, "excess_pages")]
+    most, name, _ = max(every)
+    alone = max((v for v, _, threads in every if threads == 1), default=0)
     title = (f"{policy} grows with threads, whatever the occupancy: up to {number(most)} needless "
              f"pages, at {name} full; {number(alone)} with one thread") if most else \
         f"{policy} adds no needless page"

@@ -10,8 +10,8 @@ import os
 import re
 
 from common import documents, judge
-from reporting import (against, change, chapters, choice, claims, front, looks, markup, results,
-                       steadiness, summary, svg, tables)
+from reporting import (against, change, chapters, choice, claims, day, front, looks, markup,
+                       results, steadiness, summary, svg, tables)
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 
@@ -37,7 +37,7 @@ def _templates():
     made = jinja2.Environment(loader=jinja2.FunctionLoader(_source), autoescape=True,
                               undefined=jinja2.StrictUndefined)
     made.globals.update(against=against, change=change, chapters=chapters, choice=choice,
-                        claims=claims, front=front, judge=judge,
+                        claims=claims, day=day, front=front, judge=judge,
                         steadiness=steadiness, markup=markup, results=results,
                         summary=summary, tables=tables)
     return made

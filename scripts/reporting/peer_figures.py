@@ -19,15 +19,9 @@ def _ratio_cell(ratios, text):
             f"{text}: {summary.times(median(ratios))} × ({judge.spread_text(ratios)})")
 
 
-def _range(values):
-    """3 to 10, or 3 where that is all."""
-    low, high = summary.times(min(values)), summary.times(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
 def _surely_above(several):
-    """The medians of those ratios whose whole interval lies above 1."""
-    return [median(ratios) for ratios in several
+    """Those ratios whose whole interval lies above 1."""
+    return [ratios for ratios in several
             if (interval := stats.sure_interval(ratios)) and interval.low > 1]
 
 
@@ -66,7 +60,7 @@ def replay(results):
     sure = _surely_above(mine)
     head = (f"Recorded programs replayed, {parts.count_noun(threads, 'thread')}: {best} is faster "
             f"than {base} in {len(sure) or 'none'} of {len(mine)}"
-            + (f", {_range(sure)} ×" if sure else ""))
+            + (f", {parts.sure_span(sure, summary.times)} ×" if sure else ""))
     slow = [p for p in own if any(judge.verdict(cells[p, c], most=0.5) == judge.MET
                                   for c in columns if (p, c) in cells)]
     if slow:
@@ -95,8 +89,8 @@ def calls(results):
     own = [p for p in policies if p not in summary.baselines(results)] or policies
     sure = _surely_above(ratios for (p, _), ratios in cells.items() if p in own)
     count = sum(1 for p, _ in cells if p in own)
-    head = (f"A call of the public API takes {_range(sure)} × the time of the same batch inlined "
-            f"in {len(sure)} of {count} cases") if sure else \
+    head = (f"A call of the public API takes {parts.sure_span(sure, summary.times)} × the time of "
+            f"the same batch inlined in {len(sure)} of {count} cases") if sure else \
         "In no case does a call of the public API surely take longer than the same batch inlined"
     return _ratio_figure(results, "calls", head, {
         "subtitle": "time through pfs_allocate, pfs_publish, pfs_free / time of the batch that "
@@ -110,7 +104,7 @@ FAIR = 0.8
 
 def fairness(results):
     """Operations of the slowest thread / of the fastest one, by workload and thread count."""
-    cells, found = {}, {}
+    cells, lows = {}, {}
     for case in results.cases("release"):
         if case.threads < 2 or case.workload not in ("pair", "churn", "storm", "handoff") or \
                 case.occupancy not in (None, 0.9):
@@ -119,23 +113,24 @@ def fairness(results):
         if samples:
             column = f"{case.workload}, {parts.count_noun(case.threads, 'thread')}"
             interval = stats.sure_interval(samples)
+            tone = {judge.MET: SURER, judge.NOT_MET: LESS, judge.UNDECIDED: OPEN}[
+                judge.verdict(samples, least=FAIR)]
             cells[(case.policy, column)] = (
-                f"{median(samples):.2f}", OPEN if interval is None or
-                interval.low < FAIR <= interval.high else SURER if interval.low >= FAIR else LESS,
+                f"{median(samples):.2f}", tone,
                 f"{case.policy}, {column}: {median(samples):.2f} ({judge.spread_text(samples)})")
-            found[(case.policy, column)] = interval and interval.low
-    if not found:
+            if interval:
+                lows[(case.policy, column)] = interval.low
+    if not cells:
         return None
-    columns = list(dict.fromkeys(column for _, column in found))
-    policies = [p for p in results.policies() if any(p == q for q, _ in found)]
-    sure = {key: low for key, low in found.items() if low is not None}
-    title = "Fairness: undecided, fewer than six undisturbed rounds"
-    if sure:
-        worst = min(sure, key=sure.get)
-        title = (f"Fairness: the slowest thread does at least {sure[worst]:.2g} of what the "
-                 f"fastest does (lowest bound: {worst[0]}, {worst[1]})")
-        title += f"; {len(found) - len(sure)} of {len(found)} undecided" \
-            if len(sure) < len(found) else ""
+    columns = list(dict.fromkeys(column for _, column in cells))
+    policies = [p for p in results.policies() if any(p == q for q, _ in cells)]
+    tones = [cell[1] for cell in cells.values()]
+    title = (f"Fairness: the slowest thread does at least {FAIR} of what the fastest does in "
+             f"{tones.count(SURER)} of {len(cells)} cases, less in {tones.count(LESS)}; "
+             f"{tones.count(OPEN)} undecided")
+    if lows:
+        worst = min(lows, key=lows.get)
+        title += f"; lowest bound: {lows[worst]:.2g} ({worst[0]}, {worst[1]})"
     return parts.drawn("fairness", charts.ratio_chart, title, {
         "columns": columns,
         "subtitle": "operations of the slowest thread / of the fastest one; 1 is fair; with more "
@@ -200,8 +195,8 @@ def memory(results):
         return None
     case = next(c for c in cases if c.policy)
     filled = f" at {case.occupancy:g} full" if case.occupancy is not None else ""
-    title = (f"Resident memory of the process, {case.workload}{filled}: from "
-             f"{parts.extremes(peaks, bytes_text)}")
+    title = (f"Resident memory of the process, {case.workload}{filled}: "
+             f"{parts.order(peaks, 'least', 'most')}")
     return parts.drawn("memory", charts.row_chart, title, {
         "subtitle": "highest resident set of a process that does only this, less that of one "
         "that holds no record" if bare else "highest resident set of a process that does only "

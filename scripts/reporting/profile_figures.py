@@ -4,6 +4,7 @@ number of samples, beside the theory. See profile_results.py.
 """
 
 from common import amounts
+from common.amounts import number, span
 from common.stats import median
 from measuring.profile_cases import NONE, ORDINARY, SWEEP
 from reporting import charts, figure_parts as parts, looks
@@ -32,13 +33,14 @@ def cost(results):
                   for way in SWEEP if (found := suite.more(case, way, NONE))
                   and median(found) >= LEAST]
         series.append({"name": says, "index": position, "points": points})
-        told.append(median(suite.more(case, ORDINARY, NONE)))
+        told.append(suite.more(case, ORDINARY, NONE))
     most = ALLOWED_PERCENT["loop"]
     series.append({"name": f"{most:g} % allowed at 512 KiB", "index": looks.NEUTRAL,
                    "points": [(size, most, None, None, f"{most:g} %", []) for size in sizes]})
-    counts = [len(suite.more(case, ORDINARY, NONE)) for case in cases]
-    title = (f"A program that only allocates, a sample each 512 KiB: {min(told):+.1f} to "
-             f"{max(told):+.1f} % of CPU time")
+    counts = list(map(len, told))
+    more = parts.sure_span(told, "{:+.1f}".format)
+    title = "A program that only allocates, a sample each 512 KiB: " + (
+        f"{more} % of CPU time" if span else "undecided how much CPU time is added")
     return parts.drawn("accounts-profile-cost", charts.line_chart, title, {
         "subtitle": "blocks of 16 to 512 bytes, stacks of "
         f"{suite.cases[cases[0]]['depth']:g} frames; against a process that counts "
@@ -69,9 +71,9 @@ def error(results):
             xs |= {point[0] for point in points}
             series.append({"name": says or "", "index": position, "points": points,
                            "open": [point[0] for point in points] if says is None else ()})
-    few = next((one for one in errors if one[0] == mixes[0] and round(one[1]) == 100), errors[0])
-    title = (f"An estimate by {few[1]:.0f} samples of blocks of one small size is off by "
-             f"{100 * few[2]:.1f} %, and the theory says {100 * few[3]:.1f} %")
+    ratios = [seen / theory for _, _, seen, theory, _ in errors if theory]
+    title = (f"Errors of estimates by {span(number, *xs)} samples are "
+             f"{span('{:.2f}'.format, *ratios)} × what the theory says")
     ordered = sorted(xs)
     decades = [x for x in (10, 100, 1000, 10000) if x in xs]
     return parts.drawn("accounts-profile-error", charts.line_chart, title, {
@@ -79,8 +81,8 @@ def error(results):
         "hollow: the theory, √(Σ Z² (1−p)/p) / Σ Z over all blocks; both axes logarithmic",
         "x_name": "samples", "xs": ordered, "x_log": True, "x_ticks": decades,
         "y_name": "% that the estimate is off", "y_log": True, "zero": False, "series": series,
-        "note": f"one in 512 KiB; {few[4]:g} seeds a point; names are sizes of the blocks of one "
-        "stack"}, width=620,
+        "note": f"one in 512 KiB; {errors[0][4]:g} seeds a point; names are sizes of the blocks of "
+        "one stack"}, width=620,
         caption="Of small blocks it is 1/√samples. Blocks above the interval are nearly all "
                 "sampled, and their bytes known.")
 

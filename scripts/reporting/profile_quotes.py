@@ -26,6 +26,17 @@ def end_of(found, what):
     return median(found) if what is None else getattr(stats.median_interval(found), what)
 
 
+def error_of(errors, what):
+    """A number of the errors of estimates, [(mix, samples, error, theory, seeds)]."""
+    mix = [one for one in errors if one[0] == errors[0][0]]
+    first = next(one for one in mix if round(one[1]) == 100)
+    ratios = [error / theory for _, _, error, theory, _ in errors]
+    return {"seeds": first[4], "mixes": len({one[0] for one in errors}),
+            "fewest": min(one[1] for one in mix), "most": max(one[1] for one in mix),
+            "lowest": min(ratios), "highest": max(ratios), "seen": 100 * first[2],
+            "theory": 100 * first[3], "samples": round(first[1])}[what]
+
+
 def quoted(suite, expression):
     """A number of profile.json that a document quotes.
 
@@ -36,6 +47,8 @@ def quoted(suite, expression):
     walked CASE             % of them walked
     rounds CASE             its launches of each way
     cases GROUPS            how many there are of groups, like program,server
+    error WHAT              of estimates: seeds, mixes, lowest|highest (error / theory); of the
+                            first mix fewest|most (samples), and with 100 samples|seen|theory (%)
     below GROUPS PERCENT    of how many the profile at 512 KiB takes at most this much
 
     A last word low or high is that end of the interval; without one it is the median.
@@ -47,6 +60,8 @@ def quoted(suite, expression):
     what = rest.pop() if rest[-1] in ("low", "high") else None
     if word == "rounds":
         return len(suite.more(rest[0], ORDINARY, NONE))
+    if word == "error":
+        return error_of(suite.errors(), *rest)
     if word in ("cases", "below"):
         cases = suite.of_group(*rest[0].split(","))
         return len(cases) if word == "cases" else sum(

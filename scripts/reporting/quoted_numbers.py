@@ -3,6 +3,7 @@ what each {} in it is, as quotes.py computes it.
 """
 
 from measuring import profile_cases
+from reporting import printed_numbers
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
@@ -176,6 +177,14 @@ _COSTS = (
     *((f"| {case.says} | " + " | ".join([_INTERVAL] * 4) + " |",
        [one for pair in _BEFORE for one in _more(case.name, *pair)]) for case in _RUN),
 )
+_ERRORS = (
+    ("Over {} seeds and {} mixes, the root-mean-square error of the estimates is {} to {} times "
+     "the theoretical one, for {} to {} samples. With {} samples of small blocks it is {} %; "
+     "theory says {} %.",
+     [*(f"profile error {word}" for word in ("seeds", "mixes", "lowest", "highest", "fewest",
+                                              "most")),
+      "profile error samples", "profile error seen", "profile error theory"]),
+)
 _WALKED = tuple((f"| {case.says} | {{}} | {{}} % |",
                  [f"profile taken {case.name}", f"profile walked {case.name}"])
                 for case in profile_cases.CASES if case.group not in ("loop", "errors"))
@@ -186,6 +195,8 @@ _COUNTED = tuple((f"| {case.says} | {{}} {called} | {_INTERVAL} |",
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
           + [Quote(README, EPYC, *row) for row in _README]
-          + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED)]
+          + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED, *_ERRORS)]
           + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
-          + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER])
+          + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER]
+          + [Quote(document, result, *row) for document, result, rows in printed_numbers.TABLE
+             for row in rows])

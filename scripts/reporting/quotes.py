@@ -1,10 +1,10 @@
 """quotes.py - the measured numbers that documents quote, and what each of them is.
 
 A region of a document between `<!-- measured: RESULT -->` and `<!-- end -->` quotes a result
-folder. Every number in it, but for names in backquotes and targets of links, stands in one of the
-phrases below, so that no number is there that nobody computes; a phrase's {} are numbers, each with
-its expression, and what else it says must stand there word by word. A number holds where it is the
-computed one rounded as it is written.
+folder, or a file that scripts/keep.py wrote. Every number in it, but for names in backquotes and
+targets of links, stands in one of the phrases of quoted_numbers.py, so that no number is there that
+nobody computes; a phrase's {} are numbers, each with its expression, and what else it says must
+stand there word by word. A number holds where it is the computed one rounded as it is written.
 """
 
 import functools
@@ -12,7 +12,8 @@ import re
 from collections import namedtuple
 
 from common import documents, stats
-from reporting import choice, profile_quotes, results, server_quotes, summary
+from reporting import accounts_quotes, choice, printed_quotes, profile_quotes, results
+from reporting import server_quotes, summary
 
 # expressions: what the {} of a phrase are, in the words of Of._computed().
 Quote = namedtuple("Quote", "document result phrase expressions")
@@ -71,12 +72,14 @@ class Of:
         all fills but 0), METRIC CASE, returned POLICY (% of the tide), peak POLICY (of the tide, /
         ideal), counted METRIC POLICY (the most of any launch), cases POLICY (counted ones), wins
         POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py),
-        profile ... (profile_quotes.py)."""
+        profile ... (profile_quotes.py), accounts ... (accounts_quotes.py)."""
         word, _, rest = expression.partition(" ")
         if word == "server":
             return server_quotes.quoted(self.found.server, rest)
         if word == "profile":
             return profile_quotes.quoted(self.found.profile, rest)
+        if word == "accounts":
+            return accounts_quotes.quoted(self.found.accounts, rest)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
             return stats.median(ratios) if word == "times" else \
@@ -114,6 +117,11 @@ class Of:
         if word in ("wins", "behind"):
             return tally[rest][0 if word == "wins" else 2]
         return stats.median(self._of(word, rest))
+
+
+def load(path):
+    """What gives the numbers of a result: a folder, or a file of scripts/keep.py."""
+    return printed_quotes.Printed(path) if path.endswith(".json") else Of(results.load([path]))
 
 
 def written(text):
@@ -170,6 +178,20 @@ def outside(document):
     return [f"line {rest.count(chr(10), 0, n.start()) + 1}: {n.group(0)} stands in no region "
             "<!-- measured: RESULT --> or <!-- by hand: COMMAND -->"
             for n in re.finditer(rf"(?<![\w.]){NUMBER}", rest)]
+
+
+UNIT = r"(?:[nmµ]?s|%|[KMG]iB|[MG]B|M/s|×|times)(?!\w)"
+
+
+def unquoted(document):
+    """How many numbers with a unit, or in rows of tables, stand in no region and no block of code:
+    measured ones are among them."""
+    rest = re.sub(r"<!-- (?:simulated|table|files|pfs-sim).*?<!-- [^>]*end -->|(?ms:^```.*?^```)|"
+                  r"(?m:^    [^\n]*$)", "", HAND.sub("", REGION.sub("", document)),
+                  flags=re.DOTALL)
+    return sum(len(re.findall(rf"(?<![\w.]){NUMBER}" + ("" if line.startswith("|") else
+                                                        rf"\s?{UNIT}"), line))
+               for line in blank(rest).split("\n"))
 
 
 def check(document, name, quotes, loaded):

@@ -97,8 +97,8 @@ def document_of_run(path, run):
 
 
 def _settled(path, row):
-    """What the parts of a simulated run say; {} of any other row."""
-    if "parts" not in row:
+    """What the parts of a simulated run say; {} of any other row, and where the load moves."""
+    if "parts" not in row or "series" in row:
         return {}
     try:
         return steady.metrics(row)
@@ -116,6 +116,7 @@ class Results:
         self.rounds = {}       # (build, Case) -> [round of each launch]
         self.errors = []       # (file, benchmark, message)
         self.series = {}       # Case -> [points of each launch]
+        self.moved = {}        # Case of a simulated machine -> {seed: columns of its samples}
         self.machine = {}
         self.sources = []      # the machine of each folder
         self.plan = {}
@@ -180,9 +181,10 @@ class Results:
     def _add_machine(self, path):
         machine = os.path.join(path, "machine.json")
         if os.path.exists(machine):
-            self.machine = read_json(machine)
-            if self.machine not in self.sources:
-                self.sources.append(self.machine)
+            facts = read_json(machine)
+            self.machine = self.machine or facts  # that of the first folder
+            if facts not in self.sources:
+                self.sources.append(facts)
 
     def _know(self, policy):
         if policy and policy not in self.policy_order:
@@ -219,6 +221,8 @@ class Results:
                 self.traits[case.policy] = row["traits"].split()
             numbers = {m: v for m, v in row.items() if is_number(v)}
             launch.setdefault(case, []).append({**numbers, **_settled(path, row)})
+            if isinstance(row.get("series"), dict):
+                self.moved.setdefault(case, {})[row.get("seed")] = row["series"]
         for case, rows in launch.items():
             if build == "simulated":  # each run is a launch of its own, with a seed of its own
                 for position, row in enumerate(rows):
@@ -266,7 +270,8 @@ class Results:
         for part in (self.values, self.rounds):
             for key in [key for key in part if not kept(key[1])]:
                 del part[key]
-        self.series = {case: lines for case, lines in self.series.items() if kept(case)}
+        self.series, self.moved = ({case: lines for case, lines in part.items() if kept(case)}
+                                   for part in (self.series, self.moved))
         if policies:
             self.policy_order = [p for p in self.policy_order if p in policies]
             if self.server:
@@ -308,6 +313,8 @@ class Results:
                         self.rounds.get((build, case), [])
                 if metrics.get("machine_pus"):
                     view.plan["cpus"] = int(metrics["machine_pus"][0])
+        view.moved = {case._replace(machine=None): lines for case, lines in self.moved.items()
+                      if case.machine == machine}
         if "cpus" not in view.plan and synthetic_cpus(machine):
             view.plan["cpus"] = synthetic_cpus(machine)
         return view

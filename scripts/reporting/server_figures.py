@@ -91,8 +91,8 @@ def connections(results):
     ends = {p: suite.memory(p, suite.last, most) for p in suite.policies}
     ratios = {p: stats.paired(found, ends[base]) for p, found in ends.items() if p != base} \
         if base else {}
-    return parts.drawn("server-connections", charts.line_chart, _less(
-        f"{suite.last} s after {most:,} connections", ratios, base), {
+    return parts.drawn("server-connections", charts.line_chart, parts.holds_less(
+        "less P_S memory", f"{suite.last} s after {most:,} connections", ratios, base), {
             "subtitle": "each size of storm at once; logarithmic over connections",
             "x_name": "connections of the storm", "xs": suite.sizes, "x_log": True,
             "x_ticks": _apart(suite.sizes), "x_form": lambda v: f"{v:,}",
@@ -107,20 +107,6 @@ def _apart(sizes):
         if size * 1.6 <= kept[-1]:
             kept.append(size)
     return kept
-
-
-def _less(when, ratios, base):
-    """A title: which policies surely hold less than the base. ratios: {policy: samples}."""
-    sure = {p: stats.sure_interval(found) for p, found in ratios.items() if found}
-    less = [p for p, interval in sure.items() if interval and interval.high < 1]
-    if less:
-        best = min(less, key=lambda p: median(ratios[p]))
-        return (f"{when[0].upper()}{when[1:]} {parts.listed(less)} "
-                f"hold{'s' if len(less) == 1 else ''} less P_S memory than {base}: {best} "
-                f"{median(ratios[best]):.2f} × ({sure[best].low:.2f} to {sure[best].high:.2f})")
-    if not sure or None in sure.values():
-        return f"P_S memory {when}; undecided which policy holds less"
-    return f"{when[0].upper()}{when[1:]} no policy is shown to hold less P_S memory than {base}"
 
 
 def _day_lines(days, name):
@@ -146,7 +132,8 @@ def day(results):
               for p in policies if p != base}
     counts = [len(suite.days(p)) for p in policies]
     return parts.drawn("server-day", charts.stacked_chart,
-                       _less("at the end of a day of tides", ratios, base), {
+                       parts.holds_less("less P_S memory", "at the end of a day of tides", ratios,
+                                        base), {
         "subtitle": "connections come and go in tides; 24 hours of load in minutes",
         "x_name": "hour of the day", "x_step": 3, "panels": [
             {"y_name": "connections", "share": 0.26, "series": [load]},

@@ -89,7 +89,7 @@ def worst_count(results, policy, metric):
 
 def times(ratio):
     """A ratio in two or three digits, never with an exponent."""
-    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
+    return f"{ratio:#.2g}".rstrip(".") if ratio < 99.5 else f"{ratio:,.0f}"
 
 
 def span_text(interval, form=times):

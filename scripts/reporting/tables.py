@@ -1,6 +1,6 @@
 """tables.py - every table of the report by name, so that a command can print each alone."""
 
-from reporting import against, choice, claims, markup, results, summary
+from reporting import against, choice, claims, day, markup, results, summary
 
 
 def _claims(found):
@@ -42,6 +42,7 @@ TABLES = {
     "gives-up": lambda f: against.gives_up(f) if f.is_real() and against.bars(f) else None,
     "claims": _claims,
     "simulated": lambda f: claims.table(f) if f.machines() else None,
+    "day": day.table,
     **_of_chapters(),
 }
 

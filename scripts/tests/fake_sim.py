@@ -24,7 +24,7 @@ def run(given):
     skipping = policy == "original"
     strict = policy in ("local_scan", "random_start", "reclaiming", *EXTRA)
     heat = (threads - 1) * max(given.occupancy, 0.1) ** 8
-    calls = given.ops
+    calls = given.ops = given.ops or 2000
     extra = int(heat / 12) + min(threads - 1, 9) if skipping else int(heat / 200) if strict else 0
     rate = SPEED.get(policy, 1e7) * (1 if policy in ("original", "local_scan") else threads ** 0.9)
     skips = {"page_skips": int(heat * 10), "record_skips": int(heat * 900) + 3 * 256,
@@ -49,7 +49,19 @@ def run(given):
             "pages_end": 64 + extra, "pages_ideal": 64, "excess_pages": extra,
             "probes": 12.5 if strict or skipping else 1.1,
             "cas_failures": 0.01 * threads if policy == "local_scan" else 0.01, "remote": 0.8,
-            "lost": 0, "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000, "ns_max": 90000}
+            "lost": 0, "ops": calls, "pass_us": 2, "ns_p50": 50, "ns_p99": 900, "ns_p999": 4000,
+            "ns_max": 90000}
+
+
+def day(given):
+    """Records come until noon and go until midnight; who reclaims lets pages go with them."""
+    points, gives = [], given.policy in ("reclaiming", "exact", "magazine")
+    for hour in range(25):
+        ideal = 4 + 5 * min(hour, 24 - hour)
+        held = max(ideal + given.seed, points[-1]["pages"] if points and not gives else 0)
+        points.append({"benchmark": "day", "run": 0, "t_ms": 10 * hour, "live": 256 * ideal,
+                       "pages": held, "ideal": ideal, "resident_bytes": held << 14})
+    return points
 
 
 def explore(given):
@@ -67,7 +79,7 @@ def main():
         print("scenarios:\n  churn          of the tests")
         return 0
     found = dict.fromkeys(("machine", "costs", "policy", "workload", "scenario",
-                           "page_records"), "")
+                           "page_records", "series"), "")
     found.update(threads=0, ops=0, seed=0, occupancy=0.9, command=sys.argv[1])
     words = iter(sys.argv[2:])
     for word in words:
@@ -86,6 +98,9 @@ def main():
         return 2
     if given.command == "explore":
         return explore(given)
+    if given.series:
+        with open(given.series, "w", encoding="utf-8") as file:
+            json.dump(day(given), file)
     text = json.dumps(run(given))
     print(text[:len(text) // 2] if fault == "cut" else text)
     return 0

@@ -269,8 +269,8 @@ class Chapter(fixture.Case):
         self.assertIn("exact 0, freer 30, global 40", titles["accounts-errors"])
         self.assertIn("below zero with global: 0 if blocks live for a session, 35 with a cache",
                       titles["accounts-errors"])
-        self.assertIn("1.4 % more CPU time", titles["accounts-reader"])
-        self.assertIn("51 % more", titles["accounts-clock"])
+        self.assertIn("a pair takes more CPU time (+1.1 % to +1.7 %)", titles["accounts-reader"])
+        self.assertIn("a pair takes more time (+50 % to +51 %)", titles["accounts-clock"])
         self.assertIn("506 bytes", titles["accounts-memory"])
 
     def test_is_not_there_without_data(self):

@@ -185,7 +185,7 @@ class Loads(unittest.TestCase):
         case = {"workload": "pair", "threads": 2}
         found = cases({("pair", 2, None): {"original": base, "a": fast}})
         text = summary.against_base(found, case, "a", "original")
-        self.assertEqual(text, "3 × (3–10)")
+        self.assertEqual(text, "3.0 × (3.0–10)")
         self.assertEqual(summary.against_base(found, case, "original", "original"), "10 M/s")
 
 

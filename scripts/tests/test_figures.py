@@ -140,13 +140,21 @@ class Words(unittest.TestCase):
         shaken = [1, 9, 2, 8, 1, 9]
 
         def said(**found):
-            return parts.extremes({name: stats.samples_of(values) for name, values in
-                                   found.items()}, "{:g}".format)
-        self.assertEqual(said(a=low, b=high), "1.01 (a) to 9.025 (b)")
+            return parts.order({name: stats.samples_of(values) for name, values in
+                                found.items()}, "least", "most")
+        self.assertEqual(said(a=low, b=high), "least with a, most with b (8.3–9.4 × a)")
         self.assertIn("order undecided, fewer than 6", said(a=low[:3], b=high[:3]))
-        self.assertEqual(said(a=low, b=low[::-1]), "1.01 to 1.01 (medians; order undecided)")
-        self.assertIn("(a and c)", said(a=low, c=low[::-1], b=high))
-        self.assertNotIn("(a", said(a=low, b=shaken))
+        self.assertEqual(said(a=low, b=low[::-1]), "order undecided")
+        self.assertIn("least with a and c", said(a=low, c=low[::-1], b=high))
+        self.assertEqual(said(a=low, b=shaken), "order undecided")
+        self.assertEqual(said(a=low), "measured with a only")
+
+    def test_a_span_is_of_intervals(self):
+        values = [stats.samples_of([3, 1, 2, 4, 5, 6]), stats.samples_of([7.04] * 6)]
+        self.assertEqual(parts.sure_span(values, "{:.1f}".format), "1.0 to 7.0")
+        self.assertEqual(parts.sure_span(values[1:], "{:.1f}".format), "7.0")
+        self.assertIsNone(parts.sure_span([*values, stats.samples_of([1] * 5)], str))
+        self.assertIsNone(parts.sure_span([], str))
 
     def test_few_launches_of_allocators_decide_nothing(self):
         def title(name, launches):

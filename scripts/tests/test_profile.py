@@ -144,7 +144,7 @@ class Files(fixture.Case):
         titles = {name: make(results.load([out])).title
                   for name, make in profile_figures.FIGURES.items()}
         self.assertIn("+1.5 to +1.8 % of CPU time", titles["accounts-profile-cost"])
-        self.assertIn("off by 10.2 %, and the theory says 10.0 %",
+        self.assertIn("1.02 × what the theory says",
                       titles["accounts-profile-error"])
 
     def test_what_is_damaged_is_named(self):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fixture
 import quoted
-from reporting import figures, quoted_numbers, quotes, results
+from reporting import figures, quoted_numbers, quotes
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
@@ -32,7 +32,7 @@ class Measured(fixture.Case):
     def of(self, result):
         """Each result is read once for all tests."""
         if result not in self.loaded:
-            self.loaded[result] = quotes.Of(results.load([os.path.join(TOP, result)]))
+            self.loaded[result] = quotes.load(os.path.join(TOP, result))
         return self.loaded[result]
 
     def faults(self, document, name):
@@ -101,6 +101,15 @@ class Measured(fixture.Case):
         gone = document.replace("churn 224 and 223 M/s; no index", "fast; no index")
         self.assertRegex(self.faults(gone, CHOOSING)[0][0], "stands 0 times")
         self.assertRegex(self.faults("no region", CHOOSING)[0][0], "no region <!-- measured")
+
+    def test_numbers_without_a_result_are_counted(self):
+        text = ("It takes 5 ns, 7 rounds of 3 %.\n| a | 12 | `13` |\n    $ took 9 ms\n"
+                "<!-- measured: results/x -->\n8 ns\n<!-- end -->\n```\n4 ns\n```\n")
+        self.assertEqual(quotes.unquoted(text), 3)
+        self.write("a.md", text)
+        done = fixture.call("quoted.py", "--unquoted", "--docs", self.folder)
+        self.assertRegex(done.stdout, r"(?m)^    3 .*a\.md$")
+        self.assertEqual(done.returncode, 0)
 
     def test_numbers_hold_as_they_are_rounded(self):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))

@@ -76,7 +76,7 @@ class Report(fixture.Case):
                 metrics["items_per_second"] = [1e12] * len(metrics["items_per_second"])
         after = {f.name: f.title for f in figures.make(found)[0]}
         self.assertIn("Only original skips", before["skips"])
-        self.assertIn("needless pages: original", before["skips"])
+        self.assertIn("needless pages, at most: original", before["skips"])
         self.assertIn("No policy skipped", after["skips"])
         self.assertIn("original is fastest", after["threads-pair"])
         self.assertNotIn("original is fastest", before["threads-pair"])
@@ -249,12 +249,14 @@ class Titles(fixture.Case):
             found.values[key]["process_bytes_peak"] = [(10 + more) << 20] * 3
         self.assertGreater(len(watched), 2)
         made = {f.name: f for f in figures.make(found)[0]}
-        self.assertRegex(made["replay"].title, r"\w+ is faster than original in 1 of 1, \d+ ×")
-        self.assertRegex(made["calls"].title, r"public API takes 1\.[56]\d* to 1\.[67]\d* ×")
+        self.assertRegex(made["replay"].title,
+                         r"\w+ is faster than original in 1 of 1, \d+ to \d+ ×")
+        self.assertRegex(made["calls"].title, r"public API takes 1\.[3-6]\d* to 1\.[6-9]\d* ×")
         self.assertRegex(made["ebb"].title, "reclaiming .* ×")
-        self.assertRegex(made["fairness"].title, "slowest thread does at least 0.7")
-        self.assertRegex(made["memory"].title, r"from [12] MiB to \d+ MiB "
-                         r"\(medians; order undecided, fewer than 6 undisturbed rounds\)$")
+        self.assertRegex(made["fairness"].title, r"in \d+ of \d+ cases, less in \d+; \d+ undecided"
+                         r"; lowest bound: 0\.7")
+        self.assertRegex(made["memory"].title,
+                         r": order undecided, fewer than 6 undisturbed rounds$")
         for name in ("latency", "ebb"):
             self.assertIn("steps of 10 ns", made[name].caption)
 

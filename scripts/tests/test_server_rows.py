@@ -9,11 +9,12 @@ import server_rows
 
 class Text(unittest.TestCase):
     def test_says_each_table_and_the_totals(self):
-        seen = server_rows.Seen({"thread": (2, -34816), "global": (0, 0)}, 653e6, 222e6,
-                                ("memory/innodb/trx0undo", -69360), ("memory/pool", 537e6))
+        seen = server_rows.Seen({"thread": (2, -34816), "global": (0, 0)}, 623 << 20,
+                                212 << 20, ("memory/innodb/trx0undo", -69360),
+                                ("memory/pool", 512 << 20))
         text = server_rows.text_of("now", seen)
-        self.assertIn("now: the server's total 653 MB, of which 537 MB memory/pool; resident "
-                      "222 MB", text)
+        self.assertIn("now: the server's total 623 MiB, of which 512 MiB memory/pool; resident "
+                      "212 MiB", text)
         self.assertRegex(text, r"thread +rows below zero +2, the lowest +-34816")
         self.assertIn("the lowest of an account is memory/innodb/trx0undo", text)
         self.assertNotIn("lowest of an account", server_rows.text_of(

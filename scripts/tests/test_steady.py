@@ -96,6 +96,8 @@ class Reported(fixture.Case):
         found = results.load([self.invented()])
         drawn = {f.name: re.sub(r"</text>\n<text[^>]*>", " ", f.canvas.document(f.title, True))
                  for f in figures.make(found)[0]}
+        self.assertRegex(drawn.pop("sim-day"),  # its load moves, so there is no steady state
+                         r"\d operations without warm-up.*; 2 seeds \(1, 2\)")
         for name in [name for name in drawn if name.startswith("sim-")]:
             self.assertRegex(drawn[name], r"operations after [\d,]+(?: to [\d,]+)? to warm up",
                              name)

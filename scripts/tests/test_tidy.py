@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -80,12 +81,24 @@ def savefig(name):
 
 
 class Example(fixture.Case):
-    def test_the_example_in_python_draws_each_policy(self):
-        with open(os.path.join(fixture.SCRIPTS, "..", "docs", "how-to", "own-figures.md"),
-                  encoding="utf-8") as file:
-            code = re.search(r"```python\n(.*?)```", file.read(), re.DOTALL)[1]
+    def example(self, language):
+        """The code of the document; pair.csv, which it reads, is in the test's folder."""
+        text = Path(fixture.SCRIPTS, "..", "docs", "how-to", "own-figures.md").read_text("utf-8")
         with open(os.path.join(self.folder, "pair.csv"), "w", encoding="utf-8") as file:
             tidy.write(file, [self.invented()], None, ["pair"])
+        return re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
+
+    @unittest.skipUnless(shutil.which("Rscript"), "R is not installed")
+    def test_the_example_in_r_runs(self):
+        code = self.example("r")
+        self.assertLessEqual(len(code.splitlines()), 10)
+        done = subprocess.run(["Rscript", self.write("pair.R", code)], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(Path(self.folder, "pair.pdf").read_bytes().startswith(b"%PDF-"))
+
+    def test_the_example_in_python_draws_each_policy(self):
+        code = self.example("python")
         self.write("matplotlib/__init__.py", "")
         self.write("matplotlib/pyplot.py", PYPLOT)  # stands in for the real one
         done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, capture_output=True,

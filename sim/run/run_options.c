@@ -66,8 +66,8 @@ static int read_words(struct pfs_run_options *self, struct words *words, int arg
 				  "publish, free triples of all threads together, at which the "
 				  "window ends; default 20000. A fifth as many go before"),
 		PFS_NUMBER_OPTION("window-us", "N", &words->window_us, 1, 1000000000,
-				  "of tide, "
-				  "which moves with time: virtual time instead of --ops; default "
+				  "of tide and day, "
+				  "which move with time: virtual time instead of --ops; default "
 				  "20000"),
 		PFS_NUMBER_OPTION("seed", "S", &words->seed, 0, UINT64_MAX, "default 1"),
 		PFS_NUMBER_OPTION("seeds", "K", &words->seeds, 1, 100000,

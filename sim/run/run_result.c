@@ -88,6 +88,8 @@ static void put_plan(struct pfs_json *json, const struct pfs_run_options *option
 		pfs_json_count(json, "ops_wanted", options->ops);
 		pfs_json_count(json, "warm_up_wanted", options->ops / PFS_WARM_UP_PARTS);
 	}
+	if (options->pass_ns != 0)
+		pfs_json_count(json, "pass_us", options->pass_ns / 1000);
 }
 
 static void put_hot(struct pfs_json *json, const struct pfs_run_result *result)
