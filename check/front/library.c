@@ -18,6 +18,7 @@
 #include "check/front/pages.h"
 #include "check/front/places.h"
 #include "check/front/thread_local.h"
+#include "check/front/unseen.h"
 #include "check/machine/snapshot.h"
 
 #define SEGMENTS_MAX 16u
@@ -148,6 +149,8 @@ static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
 			function = own_of(map, symbol, first[i].r_addend);
+		if (function == NULL && type == RELOCATION_JUMP && map == library.map)
+			function = pfs_unseen_entry(strings + symbol->st_name, *slot);
 		if (function == NULL || *slot == function)
 			continue;
 		unlock(slot);
@@ -263,6 +266,8 @@ static void bind_all(void)
 	(void)dl_iterate_phdr(add_locals, &others);
 	for (map = library.last->l_next; map != NULL; map = map->l_next)
 		replace_all(map);
+	if (pfs_unseen_is_full())
+		library.error = "it calls more functions of its libraries than pfs-check supports";
 }
 
 /* Each instrumented object calls it, before all of the program's constructors. */
