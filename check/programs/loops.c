@@ -197,6 +197,25 @@ PFS_CHECK_SCENARIO(gives_up_with_yields)
 	pfs_check_thread(gives_up, &counter);
 }
 
+/* The other thread still runs when it has given up. */
+static void gives_up_first(void *argument)
+{
+	gives_up(argument);
+	atomic_store(&turn, 1);
+}
+
+static void sees_that(void *argument)
+{
+	atomic_store(&other, 1);
+	pfs_check_assert(atomic_load(&turn) == 0);
+}
+
+PFS_CHECK_SCENARIO(gives_up_first_fails)
+{
+	pfs_check_thread(sees_that, 0);
+	pfs_check_thread(gives_up_first, 0);
+}
+
 /* It counts without end how often it has waited. */
 static void backs_off(void *argument)
 {

@@ -295,6 +295,36 @@ PFS_CHECK_SCENARIO(readers_race)
 	pfs_check_thread(read_then, NULL);
 }
 
+/* A lock that was not taken orders nothing. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_after(void *argument)
+{
+	data = 1;
+	if (argument != NULL)
+		pthread_mutex_lock(&mutex);
+	else
+		pthread_rwlock_wrlock(&lock);
+}
+
+static void try_then(void *argument)
+{
+	if (argument != NULL ? pthread_mutex_trylock(&mutex) : pthread_rwlock_tryrdlock(&lock))
+		seen = data;
+}
+
+PFS_CHECK_SCENARIO(trylock_race)
+{
+	pfs_check_thread(lock_after, &mutex);
+	pfs_check_thread(try_then, &mutex);
+}
+
+PFS_CHECK_SCENARIO(tryrdlock_race)
+{
+	pfs_check_thread(lock_after, NULL);
+	pfs_check_thread(try_then, NULL);
+}
+
 static void write_locked(void *argument)
 {
 	(void)argument;
@@ -335,6 +365,18 @@ static void copy(void *argument)
 {
 	(void)argument;
 	memcpy(&bytes, &others, sizeof(bytes));
+}
+
+static void assign(void *argument)
+{
+	(void)argument;
+	bytes = others;
+}
+
+PFS_CHECK_SCENARIO(assign_race)
+{
+	pfs_check_thread(assign, NULL);
+	pfs_check_thread(assign, NULL);
 }
 
 static void copy_some(void *argument)

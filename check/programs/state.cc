@@ -2,6 +2,7 @@
 // and exceptions that pass through std::call_once. Scenarios that end in _race have one.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -13,7 +14,8 @@
 
 #include <pfslab/check.h>
 
-namespace {
+namespace
+{
 
 std::mutex mutex;
 std::vector<int> numbers{ 1, 2, 3 };
@@ -118,6 +120,64 @@ PFS_CHECK_SCENARIO(fill_race)
 {
 	pfs_check_thread(fill, nullptr);
 	pfs_check_thread(fill, nullptr);
+}
+
+std::string text;
+
+void append(void *)
+{
+	text.push_back('a');
+}
+
+PFS_CHECK_SCENARIO(text_race)
+{
+	pfs_check_thread(append, nullptr);
+	pfs_check_thread(append, nullptr);
+}
+
+// One yield, and then on without the lock.
+std::atomic<bool> locked;
+int count;
+
+void lock_at_most_twice(void *)
+{
+	bool own = false;
+	for (int i = 0; i < 2 && !own; i++) {
+		own = !locked.exchange(true, std::memory_order_acquire);
+		if (!own)
+			std::this_thread::yield();
+	}
+	count++;
+	if (own)
+		locked.store(false, std::memory_order_release);
+}
+
+PFS_CHECK_SCENARIO(yield_race)
+{
+	pfs_check_thread(lock_at_most_twice, nullptr);
+	pfs_check_thread(lock_at_most_twice, nullptr);
+}
+
+std::atomic<bool> told;
+std::chrono::steady_clock::time_point then;
+
+void read_clock(void *)
+{
+	for (int i = 0; i < 5; i++)
+		then = std::chrono::steady_clock::now();
+	told.store(true, std::memory_order_release);
+}
+
+void read_clock_after(void *)
+{
+	if (told.load(std::memory_order_acquire))
+		pfs_check_assert(std::chrono::steady_clock::now() > then);
+}
+
+PFS_CHECK_SCENARIO(clocks)
+{
+	pfs_check_thread(read_clock, nullptr);
+	pfs_check_thread(read_clock_after, nullptr);
 }
 
 } // namespace

@@ -32,6 +32,18 @@ class Given(Checked):
             self.expect(text, self.run(program), 0, words % first)
         program = self.build(source, '-DASSEMBLY=__asm__ volatile("" : : : "memory")')
         self.expect("no assembly", self.run(program), 0, r"^one views")
+        self.accesses(source)
+
+    def accesses(self, source):
+        """asm in sources that pfs-check compiles: a search that saw none of it is not complete."""
+        os.environ["CC"] = self.compiler
+        for text, seen in (("movl %%eax, %0", False), ("pause", True), ("# (%%rax)", True)):
+            flags = ("--", f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : "eax")')
+            self.expect(text, self.run(source, *flags), 0, FINE if seen else
+                        r"not all there are: no violation\n  instructions in assembly access "
+                        r"memory, which is not seen \(1 of them\), at assembly\.c:4\n")
+            self.expect(text, self.run(source, "--complete", *flags), 0 if seen else 2, "^one ")
+        del os.environ["CC"]
 
     def wrong(self):
         """What cannot be checked, and bad arguments: one line, exit 2."""
@@ -81,6 +93,12 @@ class Given(Checked):
                 self.expect(f"{name} {flags}", self.run(program, "--scenario", name),
                             1 if name in names else 0,
                             "found: data race" if name in names else FINE)
+        os.environ["CC"] = self.compiler
+        gcc = self.compiler == "gcc"
+        self.expect("unread_static", self.run(os.path.join(PROGRAMS, "dropped.c"), "--scenario",
+                                              "unread_static"), 1 if gcc else 0,
+                    "found: data race on shared" if gcc else FINE)
+        del os.environ["CC"]
 
     def random_device(self):
         """C++'s is as little modelled as C's numbers at random."""
