@@ -199,9 +199,14 @@ static bool ends_with(const char *word, const char *ending)
 	return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
 }
 
-/* For the linker alone. */
-static bool is_linked(const char *word)
+/* How many words from here are for the linker alone. */
+static size_t linked_words(const char *word)
 {
+	static const char *const pairs[] = { "-l", "-L", "-z", "-T", "-Xlinker" };
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		if (strcmp(word, pairs[i]) == 0)
+			return 2;
+	}
 	if (word[0] != '-')
 		return ends_with(word, ".o") || ends_with(word, ".a") ||
 		       strstr(word, ".so") != NULL;
@@ -217,9 +222,11 @@ static int compile_one(const struct request *request, const char *source, const 
 	if (!begin(&command, request))
 		return -1;
 	add(&command, first, COUNT(first));
-	for (size_t i = 0; i < request->count; i++) {
-		if (!pfs_compile_is_source(request->words[i]) && !is_linked(request->words[i]))
+	for (size_t i = 0; i < request->count;) {
+		size_t linked = linked_words(request->words[i]);
+		if (linked == 0 && !pfs_compile_is_source(request->words[i]))
 			command.words[command.used++] = request->words[i];
+		i += linked > 0 ? linked : 1;
 	}
 	if (request->headers != NULL)
 		add(&command, included, COUNT(included));

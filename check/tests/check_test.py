@@ -158,6 +158,25 @@ CALLS = {
 }
 
 
+def rising(lows, highs):
+    """All sequences of numbers, none less than the one before it, between these."""
+    found = [()]
+    for low, high in zip(lows, highs):
+        found = [one + (value,) for one in found
+                 for value in range(max(low, *one[-1:]) if one else low, high + 1)]
+    return found
+
+
+def reads_of_ring(items):
+    """What both threads of a ring of two can read, as ring_reads of loops.c prints it: each reads
+    its index's values in their order; an item is taken after it was put."""
+    every = range(items)
+    for heads in rising([max(0, at - 1) for at in every], every):
+        for tails in rising([at + 1 for at in every], [items] * items):
+            if all(heads[at] == 0 or tails[heads[at] - 1] <= at for at in every):
+                yield "".join(map(str, heads)) + " " + "".join(map(str, tails))
+
+
 class Test(Given):
     """One compiler."""
 
@@ -268,6 +287,10 @@ class Test(Given):
         done = self.run(program, "--scenario", "four_loads")
         equal(re.findall(r"^ +\d+  (\d) (\d)$", done.stdout, re.MULTILINE),
               [("0", str(n)) for n in range(5)] + [("1", "0")], "outcomes of four loads")
+        for memory in ("sc", "tso", "views"):
+            done = self.run(program, "--scenario", "ring_reads", "--memory", memory)
+            equal(re.findall(r"^ +\d+  (\d{4} \d{4})$", done.stdout, re.MULTILINE),
+                  sorted(reads_of_ring(4)), f"what a ring's threads read, {memory}")
         # A bound is said by all: the text, the data, and what COMPLETE looks at.
         self.run(program, "--scenario", "looks_often", "--json", self.path("data"))
         with open(self.path("data"), encoding="utf-8") as file:

@@ -19,12 +19,8 @@ class Given(Checked):
 
     def assembly(self):
         """What is not seen is said, and only then."""
-        source = self.path("assembly.c", "#include <pfslab/check.h>\n"
-                           "static int count;\n"
-                           "static void body(void *a) { (void)a;\n"
-                           "count++; ASSEMBLY; }\n"
-                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
+        source = os.path.join(PROGRAMS, "assembly.c")
+        words = r"pfs-check: `%s.*` at body \(assembly\.c:\d+\): assembly, or compiled without .*\n"
         for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
                             ("xchg %%eax, %0", "xchg")):
             program = self.build(source, f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : '
@@ -41,7 +37,7 @@ class Given(Checked):
             flags = ("--", f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : "eax")')
             self.expect(text, self.run(source, *flags), 0, FINE if seen else
                         r"not all there are: no violation\n  instructions in assembly access "
-                        r"memory, which is not seen \(1 of them\), at assembly\.c:4\n")
+                        r"memory, which is not seen \(1 of them\), at assembly\.c:\d+\n")
             self.expect(text, self.run(source, "--complete", *flags), 0 if seen else 2, "^one ")
         del os.environ["CC"]
 
