@@ -248,6 +248,12 @@ static int add_segments(struct dl_phdr_info *info, size_t bytes, void *opaque)
 	return 0;
 }
 
+/* It locks a mutex of its own for each exception, which is no step and orders nothing. */
+static bool is_unwinder(const struct link_map *map)
+{
+	return strstr(map->l_name, "/libgcc_s.so") != NULL;
+}
+
 /* Bind the program and its libraries to our functions. */
 static void bind_all(void)
 {
@@ -264,8 +270,10 @@ static void bind_all(void)
 	choose_names();
 	(void)dl_iterate_phdr(add_locals, &own); /* its own first */
 	(void)dl_iterate_phdr(add_locals, &others);
-	for (map = library.last->l_next; map != NULL; map = map->l_next)
-		replace_all(map);
+	for (map = library.last->l_next; map != NULL; map = map->l_next) {
+		if (!is_unwinder(map))
+			replace_all(map);
+	}
 	if (pfs_unseen_is_full())
 		library.error = "it calls more functions of its libraries than pfs-check supports";
 }

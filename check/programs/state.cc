@@ -109,6 +109,74 @@ PFS_CHECK_SCENARIO(once_throws)
 	pfs_check_at_rest(tried, nullptr);
 }
 
+// An exception orders nothing, whatever the run-time locks.
+int data;
+std::atomic<bool> thrown;
+
+void throw_one()
+{
+	try {
+		throw 1;
+	} catch (int) {
+	}
+}
+
+void write_and_throw(void *)
+{
+	data = 1;
+	throw_one();
+	thrown.store(true, std::memory_order_relaxed);
+}
+
+void throw_and_read(void *)
+{
+	if (!thrown.load(std::memory_order_relaxed))
+		return;
+	throw_one();
+	pfs_check_assert(data <= 1);
+}
+
+PFS_CHECK_SCENARIO(throw_race)
+{
+	pfs_check_thread(write_and_throw, nullptr);
+	pfs_check_thread(throw_and_read, nullptr);
+}
+
+// The destructor joins a thread that waits for the routine which threw.
+struct Joins {
+	std::thread thread;
+	~Joins()
+	{
+		thread.join();
+	}
+};
+std::once_flag outer, inner;
+int inner_count;
+
+void try_nested(void *)
+{
+	try {
+		const Joins joins{ std::thread(
+			[] { std::call_once(inner, [] { inner_count++; }); }) };
+		std::call_once(outer, [] {
+			std::call_once(inner, [] { throw 1; });
+			std::call_once(inner, [] { inner_count++; });
+		});
+	} catch (int) {
+	}
+}
+
+void nested(void *)
+{
+	pfs_check_assert(inner_count == 1);
+}
+
+PFS_CHECK_SCENARIO(once_nested)
+{
+	pfs_check_thread(try_nested, nullptr);
+	pfs_check_at_rest(nested, nullptr);
+}
+
 std::array<char, 16> bytes;
 
 void fill(void *)
