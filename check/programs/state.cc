@@ -133,7 +133,7 @@ void throw_and_read(void *)
 	if (!thrown.load(std::memory_order_relaxed))
 		return;
 	throw_one();
-	pfs_check_assert(data <= 1);
+	pfs_check_assert(data == 1);
 }
 
 PFS_CHECK_SCENARIO(throw_race)
