@@ -1,7 +1,7 @@
 /*
  * state.c - what a program keeps is its own: names, thread-local variables, errno, memory that libc
- * allocates; and what calls of libc order, or write. Scenarios that end in _race have one; those that
- * end in _bounded are searched in part.
+ * allocates; and what calls of libc order, or write. Scenarios that end in _race have one; those
+ * that end in _bounded are searched in part.
  * REFUSED: with a scenario that cannot be checked.
  */
 #define _GNU_SOURCE

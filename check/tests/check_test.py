@@ -70,6 +70,7 @@ WAITS = {
     "untold": NO_END.format(0, "std::atomic::wait"),
     "one_too_few": NO_END.format(r"\d", "std::atomic::wait"),
     "semaphore_missing": NO_END.format(0, "std::atomic::wait"),
+    "semaphore_shared": NO_END.format(r"\d", "std::atomic::wait"),
     "latch_of_three": NO_END.format(0, "std::atomic::wait"),
     "told_by_release": {"sc": FINE},
     "latch": {"sc": FINE, "tso": FINE},

@@ -75,7 +75,7 @@ class Test(Checked):
     """One compiler."""
 
     def scenarios(self, program, *flags):
-        """All of a program in one run: races and bounds where the name says so, and nothing else."""
+        """All of a program in one run: races and bounds where the name says so."""
         listed = self.run(program, "--list").stdout.split()
         done = self.run(program, "--quiet", "--steps", "100", "--", *flags)
         said = re.findall(r"^(\w+) views exhaustive: .*?, (FAILED|(?:not )?all there are.*)\n"
