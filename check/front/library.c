@@ -149,8 +149,9 @@ static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
 			function = own_of(map, symbol, first[i].r_addend);
-		if (function == NULL && type == RELOCATION_JUMP && map == library.map)
-			function = pfs_unseen_entry(strings + symbol->st_name, *slot);
+		if (function == NULL && map == library.map && symbol->st_shndx == SHN_UNDEF)
+			function = pfs_unseen_entry(strings + symbol->st_name, *slot,
+						    type == RELOCATION_JUMP);
 		if (function == NULL || *slot == function)
 			continue;
 		unlock(slot);

@@ -67,6 +67,7 @@ static const char *const harmless[] = { "__errno_location",
 					"perror",
 					"getpid",
 					"sysconf",
+					"__gxx_personality_v0",
 					NULL };
 
 static bool is_harmless(const char *name)
@@ -78,14 +79,27 @@ static bool is_harmless(const char *name)
 	return false;
 }
 
-void *pfs_unseen_entry(const char *name, void *function)
+static void *entry(uint32_t number)
+{
+	return (void *)(uintptr_t)(pfs_unseen_entries + number * ENTRY_BYTES);
+}
+
+void *pfs_unseen_entry(const char *name, void *function, bool is_call)
 {
 	Dl_info about;
+	const Elf64_Sym *symbol = NULL;
+	bool is_known = function != NULL &&
+			dladdr1(function, &about, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) != 0;
 	if (function == NULL || is_harmless(name) || used == ENTRIES ||
-	    (dladdr(function, &about) != 0 && about.dli_fbase == (const void *)&__ehdr_start))
+	    (is_known && about.dli_fbase == (const void *)&__ehdr_start) ||
+	    (!is_call && (symbol == NULL || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)))
 		return NULL;
+	for (uint32_t i = 0; i < used; i++) {
+		if (pfs_unseen_targets[i] == function)
+			return entry(i);
+	}
 	pfs_unseen_targets[used] = function;
-	return (void *)(uintptr_t)(pfs_unseen_entries + used++ * ENTRY_BYTES);
+	return entry(used++);
 }
 
 bool pfs_unseen_is_full(void)
