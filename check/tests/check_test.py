@@ -343,6 +343,7 @@ def main():
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
             for name in ("locks.cc", "locals.cc"):
                 test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), TWICE)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "kinds.cc"), "-std=c++20"), {})
             test.scenarios(test.build(os.path.join(PROGRAMS, "messages.cc")), MESSAGES)
             test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
             test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),
