@@ -19,11 +19,16 @@
 #include "check/front/warn.h"
 #include "check/machine/trace.h"
 
-static struct pfs_assembly unseen;
+static struct pfs_assembly unseen, drawn;
 
 const struct pfs_assembly *pfs_assembly_unseen(void)
 {
 	return &unseen;
+}
+
+const struct pfs_assembly *pfs_assembly_drawn(void)
+{
+	return &drawn;
 }
 
 /* ---- asm of a source ---- */
@@ -97,6 +102,9 @@ static const char *const fences[] = { "mfence", "lfence", "sfence", "dmb", NULL 
 static const char *const locked[] = { "lock ", "ldxr", "ldaxr", "stxr",
 				      "stlxr", "ldar", "stlr",  NULL };
 
+/* What they read differs from one execution of a schedule to the next. */
+static const char *const drawing[] = { "rdtsc", "rdrand", "rdseed", NULL };
+
 static bool is_one_of(const char *instruction, const char *const *beginnings)
 {
 	for (; *beginnings != NULL; beginnings++) {
@@ -132,47 +140,72 @@ static FILE *disassemble(const char *path, pid_t *child)
 	return fdopen(ends[0], "r");
 }
 
-void pfs_assembly_warn(const char *path, uintptr_t bias)
+/* Instructions of one kind, and the address of the first. */
+struct found {
+	uint32_t count;
+	uintptr_t first;
+	char text[32];
+};
+
+static void note(struct found *self, const char *line, const char *instruction)
 {
-	char line[512], first[32] = "";
-	uintptr_t address = 0;
-	unsigned long count = 0;
-	uint32_t known = unseen.count, accessing = 0;
+	if (self->count++ != 0)
+		return;
+	self->first = (uintptr_t)strtoull(line, NULL, 16);
+	size_t length = strcspn(instruction, "#<\n");
+	while (length > 0 && instruction[length - 1] == ' ')
+		length--;
+	(void)snprintf(self->text, sizeof(self->text), "%.*s", (int)length, instruction);
+}
+
+static const struct pfs_sim_place *place_of(const struct found *self, uintptr_t bias)
+{
+	bool is_foreign;
+	return pfs_places_of((const void *)(bias + self->first + 1), &is_foreign);
+}
+
+static void keep(struct pfs_assembly *kept, const struct found *found, uintptr_t bias)
+{
+	if (found->count == 0 || kept->count != 0)
+		return;
+	const struct pfs_sim_place *place = place_of(found, bias);
+	kept->count = found->count;
+	kept->line = place->line;
+	(void)snprintf(kept->file, sizeof(kept->file), "%s", place->file);
+}
+
+void pfs_assembly_look(const char *path, uintptr_t bias)
+{
+	char line[512], more[48] = "";
+	struct found orders = { .count = 0 }, accesses_memory = orders, draws = orders;
 	pid_t child;
 	FILE *lines = disassemble(path, &child);
 	if (lines == NULL)
 		return;
 	while (fgets(line, sizeof(line), lines) != NULL) {
-		char *instruction = strstr(line, ":\t");
-		if (instruction == NULL ||
-		    (!is_locked(instruction + 2) && !is_one_of(instruction + 2, fences)))
+		const char *instruction = strstr(line, ":\t");
+		if (instruction == NULL)
 			continue;
+		instruction += 2;
+		bool locks = is_locked(instruction);
+		if (locks || is_one_of(instruction, fences))
+			note(&orders, line, instruction);
 		/* clang 14 makes a redundant one of atomics of 16 bytes. */
-		accessing += is_locked(instruction + 2) && strstr(line, "cmpxchg16b") == NULL;
-		if (count++ != 0)
-			continue;
-		address = (uintptr_t)strtoull(line, NULL, 16);
-		size_t length = strcspn(instruction + 2, "#<\n");
-		while (length > 0 && instruction[1 + length] == ' ')
-			length--;
-		(void)snprintf(first, sizeof(first), "%.*s", (int)length, instruction + 2);
+		if (locks && strstr(instruction, "cmpxchg16b") == NULL)
+			note(&accesses_memory, line, instruction);
+		if (is_one_of(instruction, drawing))
+			note(&draws, line, instruction);
 	}
 	(void)fclose(lines);
 	(void)waitpid(child, NULL, 0);
-	if (count == 0)
+	keep(&unseen, &accesses_memory, bias);
+	keep(&drawn, &draws, bias);
+	if (orders.count == 0)
 		return;
-	bool is_foreign;
-	const struct pfs_sim_place *place = pfs_places_of((const void *)(bias + address + 1),
-							  &is_foreign);
-	if (known == 0 && accessing != 0) {
-		unseen = (struct pfs_assembly){ .count = accessing, .line = place->line };
-		(void)snprintf(unseen.file, sizeof(unseen.file), "%s", place->file);
-	}
-	char more[48] = "";
-	if (count > 1)
-		(void)snprintf(more, sizeof(more), " and %lu like it", count - 1);
+	const struct pfs_sim_place *place = place_of(&orders, bias);
+	if (orders.count > 1)
+		(void)snprintf(more, sizeof(more), " and %u like it", orders.count - 1);
 	pfs_warn("`%s` at %s (%s:%d)%s: assembly, or compiled without -fsanitize=thread; its "
-		 "accesses "
-		 "are not seen",
-		 first, place->function, pfs_trace_base_name(place->file), place->line, more);
+		 "accesses are not seen",
+		 orders.text, place->function, pfs_trace_base_name(place->file), place->line, more);
 }

@@ -313,7 +313,7 @@ const char *pfs_library_open(const char *path, const struct pfs_name *const *lis
 	pfs_elf_demangle(&library.file,
 			 (pfs_elf_demangler *)(uintptr_t)pfs_library_symbol("__cxa_demangle"));
 	if (library.error == NULL)
-		pfs_assembly_warn(full, library.map->l_addr);
+		pfs_assembly_look(full, library.map->l_addr);
 	return library.error;
 }
 

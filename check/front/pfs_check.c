@@ -142,7 +142,7 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	report->pruned += result.pruned;
 	report->steps += result.steps;
 	report->complete &= result.complete && !pfs_shared_noted(PFS_NOTE_LOOKS)->is_noted &&
-			    pfs_assembly_unseen()->count == 0;
+			    pfs_assembly_unseen()->count == 0 && pfs_assembly_drawn()->count == 0;
 	report->stopped |= result.stopped;
 	report->left_out |= result.left_out;
 	return !result.failed && sums->error == NULL;

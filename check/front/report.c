@@ -56,7 +56,7 @@ void pfs_report_reasons(struct pfs_check_report *self, const struct pfs_check_ar
 	const struct pfs_shared_place *steps = pfs_shared_noted(PFS_NOTE_STEPS);
 	const struct pfs_shared_place *limit = pfs_shared_noted(PFS_NOTE_LIMIT);
 	const struct pfs_shared_place *looks = pfs_shared_noted(PFS_NOTE_LOOKS);
-	const struct pfs_assembly *unseen = pfs_assembly_unseen();
+	const struct pfs_assembly *unseen = pfs_assembly_unseen(), *drawn = pfs_assembly_drawn();
 	if (self->complete)
 		return;
 	if (self->stopped)
@@ -76,6 +76,11 @@ void pfs_report_reasons(struct pfs_check_report *self, const struct pfs_check_ar
 		add(self, NULL, unseen->file, unseen->line,
 		    "instructions in assembly access memory, which is not seen (%u of them)",
 		    unseen->count);
+	if (drawn->count != 0)
+		add(self, NULL, drawn->file, drawn->line,
+		    "instructions read the processor's clock or its random numbers, which no "
+		    "schedule decides (%u of them)",
+		    drawn->count);
 	for (uint32_t n = 0; n < PFS_LEFT_COUNT; n++) {
 		if ((self->left_out & UINT32_C(1) << n) != 0)
 			add(self, NULL, NULL, 0, "%s", pfs_search_left_words(n));

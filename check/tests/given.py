@@ -33,6 +33,10 @@ class Given(Checked):
     def accesses(self, source):
         """asm in sources that pfs-check compiles: a search that saw none of it is not complete."""
         os.environ["CC"] = self.compiler
+        self.expect("rdtsc", self.run(source, "--complete", "--",
+                                      "-DASSEMBLY=count = (int)__builtin_ia32_rdtsc()"), 2,
+                    r"not all there are: no violation\n  instructions read the processor's clock "
+                    r"or .* \(1 of them\), at assembly\.c:\d+\n")
         for text, seen in (("movl %%eax, %0", False), ("pause", True), ("# (%%rax)", True)):
             flags = ("--", f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : "eax")')
             self.expect(text, self.run(source, *flags), 0, FINE if seen else
