@@ -22,31 +22,32 @@ uint64_t pfs_unseen_calls;
 void *pfs_unseen_targets[ENTRIES];
 static uint32_t used;
 
+/* clang-format off */
 /* Entry n counts, and goes on in target n. It changes no register that a call passes. */
 #ifdef __x86_64__
-#define ENTRY                            \
+#define ENTRY \
 	"	incq pfs_unseen_calls(%rip)\n" \
 	"	jmp *pfs_unseen_targets+pfs_unseen_at(%rip)\n"
 #else
-#define ENTRY                                                       \
-	"	adrp x16, pfs_unseen_calls\n"                             \
-	"	ldr x17, [x16, :lo12:pfs_unseen_calls]\n"                 \
-	"	add x17, x17, 1\n"                                        \
-	"	str x17, [x16, :lo12:pfs_unseen_calls]\n"                 \
-	"	adrp x16, pfs_unseen_targets+pfs_unseen_at\n"             \
+#define ENTRY \
+	"	adrp x16, pfs_unseen_calls\n" \
+	"	ldr x17, [x16, :lo12:pfs_unseen_calls]\n" \
+	"	add x17, x17, 1\n" \
+	"	str x17, [x16, :lo12:pfs_unseen_calls]\n" \
+	"	adrp x16, pfs_unseen_targets+pfs_unseen_at\n" \
 	"	ldr x16, [x16, :lo12:pfs_unseen_targets+pfs_unseen_at]\n" \
 	"	br x16\n"
 #endif
-__asm__(".text\n"
-	".balign " TEXT(ENTRY_BYTES) "\n"
-				     ".globl pfs_unseen_entries\n"
-				     ".hidden pfs_unseen_entries\n"
-				     "pfs_unseen_entries:\n"
-				     ".set pfs_unseen_at, 0\n"
-				     ".rept " TEXT(ENTRIES) "\n" ENTRY "	.balign " TEXT(
-					     ENTRY_BYTES) "\n"
-							  ".set pfs_unseen_at, pfs_unseen_at + 8\n"
-							  ".endr\n");
+#define ALIGN "	.balign " TEXT(ENTRY_BYTES) "\n"
+__asm__("	.text\n" ALIGN
+	"	.hidden pfs_unseen_entries\n"
+	"	.globl pfs_unseen_entries\n"
+	"pfs_unseen_entries:\n"
+	"	.set pfs_unseen_at, 0\n"
+	"	.rept " TEXT(ENTRIES) "\n" ENTRY ALIGN
+	"	.set pfs_unseen_at, pfs_unseen_at + 8\n"
+	"	.endr\n");
+/* clang-format on */
 
 /* They only print, or return what no execution changes. */
 static const char *const harmless[] = { "__errno_location",
