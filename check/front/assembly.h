@@ -7,8 +7,22 @@
 
 #include <stdint.h>
 
-/* Warn (warn.h) if it does; uses objdump of the binutils. The file, and its load
- * bias. */
-void pfs_assembly_warn(const char *path, uintptr_t bias);
+/* A source as compiled, by cc -S: look for statements of asm that access memory. */
+void pfs_assembly_read(const char *path);
+
+/* Look at the program's instructions, with objdump of the binutils; warn (warn.h) if it has locked
+ * ones or fences. The file, and its load bias. */
+void pfs_assembly_look(const char *path, uintptr_t bias);
+
+/* Instructions: how many are known, and the first. */
+struct pfs_assembly {
+	uint32_t count;
+	int line;
+	char file[512]; /* empty: no line is known */
+};
+/* Their accesses of memory are not seen. */
+const struct pfs_assembly *pfs_assembly_unseen(void);
+/* They read what no schedule decides: the processor's clock, or its random numbers. */
+const struct pfs_assembly *pfs_assembly_drawn(void);
 
 #endif

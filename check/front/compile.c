@@ -1,6 +1,6 @@
 /*
- * compile.c - see compile.h. One command compiles and links. It names the libraries, because gcc
- * would otherwise link its own run-time of -fsanitize=thread.
+ * compile.c - see compile.h. Each source is compiled into assembly (assembly.h), and all of it is
+ * linked by one more command.
  */
 #define _GNU_SOURCE
 #include "check/front/compile.h"
@@ -15,12 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check/front/assembly.h"
+
 #define PATH_BYTES 4096
 #define PARENTS 4 /* of the program's own folder; in a build folder the third has the headers */
 
 static struct {
 	char folder[PATH_BYTES], program[PATH_BYTES];
-	pid_t owner; /* 0: nothing was made */
+	uint32_t count; /* of files with assembly */
+	pid_t owner;    /* 0: nothing was made */
 } made;
 
 /* The file that --example prints. */
@@ -53,11 +56,21 @@ bool pfs_compile_is_source(const char *word)
 
 /* ---- the folder ---- */
 
+static void name_assembly(uint32_t number, char *path)
+{
+	(void)snprintf(path, PATH_BYTES, "%.2000s/%u.s", made.folder, number);
+}
+
 void pfs_compile_end(void)
 {
+	char path[PATH_BYTES];
 	if (made.owner != getpid()) /* nothing, or in a child, which does not own it */
 		return;
 	made.owner = 0;
+	for (uint32_t i = 0; i < made.count; i++) {
+		name_assembly(i, path);
+		(void)unlink(path);
+	}
 	(void)unlink(made.program);
 	(void)rmdir(made.folder);
 }
@@ -126,73 +139,169 @@ static int run(const char *const *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static const char *const front[] = { "-g", "-O1", "-fsanitize=thread", "-fPIC", "-shared", "-o" };
-/* The last word on these flags: with others, accesses would not be seen (check_copies.h). */
-static const char *const back[] = {
-	"-U_FORTIFY_SOURCE", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
-	"-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s", "-lc", NULL
-};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The compiler by its variable, and for volatile accesses the option that its family has. */
-#define CALL(compiler) "exec " compiler " \"$@\""
-#define CALL_VOLATILE(compiler)                                           \
-	"case $(" compiler " --version) in *clang*) "                     \
-	"exec " compiler " -mllvm -tsan-distinguish-volatile=1 \"$@\";; " \
-	"*) exec " compiler " --param=tsan-distinguish-volatile=1 \"$@\";; esac"
+/* gcc: a static variable that is only written is written. clang 14 warns of its own assembly if
+ * that has the hashes of DWARF 5. */
+#define CALL(compiler, gcc, clang)                                          \
+	"case $(" compiler " --version 2>/dev/null) in *clang*) "           \
+	"exec " compiler " -gdwarf-4 -Qunused-arguments" clang " \"$@\";; " \
+	"*) exec " compiler " -fno-ipa-reference-addressable" gcc " \"$@\";; esac"
+#define CALL_VOLATILE(compiler)                                \
+	CALL(compiler, " --param=tsan-distinguish-volatile=1", \
+	     " -mllvm -tsan-distinguish-volatile=1")
 
-/* Its exit status. headers: NULL, or an option of the compiler. */
-static int compile(char **words, int count, bool cxx, bool tells_volatile, const char *headers)
+/* The last word on these flags: with others, accesses would not be seen (check_copies.h). */
+static const char *const copies[] = { "-U_FORTIFY_SOURCE", "-fno-builtin-memcpy",
+				      "-fno-builtin-memmove", "-fno-builtin-memset" };
+/* Not gcc's own run-time of -fsanitize=thread. */
+static const char *const libraries[] = { "-nodefaultlibs", "-Wl,--as-needed", "-lm", "-lgcc_s",
+					 "-lc" };
+
+struct command {
+	const char **words;
+	size_t used;
+};
+
+static void add(struct command *self, const char *const *words, size_t count)
 {
-	size_t used = 0;
-	const char **command = calloc((size_t)count + COUNT(front) + COUNT(back) + 10,
-				      sizeof(*command));
-	if (command == NULL)
-		return -1;
-	command[used++] = "sh";
-	command[used++] = "-c";
-	if (tells_volatile)
-		command[used++] = cxx ? CALL_VOLATILE("${CXX:-c++}") : CALL_VOLATILE("${CC:-cc}");
-	else
-		command[used++] = cxx ? CALL("${CXX:-c++}") : CALL("${CC:-cc}");
-	command[used++] = "pfs-check";
-	for (size_t i = 0; i < COUNT(front); i++)
-		command[used++] = front[i];
-	command[used++] = made.program;
-	for (int i = 0; i < count; i++)
-		command[used++] = words[i];
-	if (headers != NULL) {
-		command[used++] = headers;
-		command[used++] = "-include";
-		command[used++] = "pfslab/check_copies.h";
+	for (size_t i = 0; i < count; i++)
+		self->words[self->used++] = words[i];
+}
+
+/* What is to be compiled, and how. */
+struct request {
+	char **words;
+	size_t count;
+	bool cxx, tells_volatile;
+	const char *headers; /* NULL, or an option of the compiler */
+};
+
+static bool begin(struct command *self, const struct request *request)
+{
+	const char *calls = request->tells_volatile ? request->cxx ? CALL_VOLATILE("${CXX:-c++}")
+								   : CALL_VOLATILE("${CC:-cc}")
+			    : request->cxx ? CALL("${CXX:-c++}", "", "")
+						    : CALL("${CC:-cc}", "", "");
+	const char *const first[] = {
+		"sh", "-c", calls, "pfs-check", "-fsanitize=thread", "-fPIC"
+	};
+	self->words = calloc(request->count + 40, sizeof(*self->words));
+	self->used = 0;
+	if (self->words != NULL)
+		add(self, first, COUNT(first));
+	return self->words != NULL;
+}
+
+static bool ends_with(const char *word, const char *ending)
+{
+	size_t length = strlen(word), ending_length = strlen(ending);
+	return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
+}
+
+/* How many words from here are for the linker alone. */
+static size_t linked_words(const char *word)
+{
+	static const char *const pairs[] = { "-l", "-L", "-z", "-T", "-Xlinker" };
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		if (strcmp(word, pairs[i]) == 0)
+			return 2;
 	}
-	if (cxx)
-		command[used++] = "-lstdc++";
-	for (size_t i = 0; i < COUNT(back); i++)
-		command[used++] = back[i];
-	int status = run(command);
-	free(command);
+	if (word[0] != '-')
+		return ends_with(word, ".o") || ends_with(word, ".a") ||
+		       strstr(word, ".so") != NULL;
+	return word[1] == 'l' || word[1] == 'L' || strncmp(word, "-Wl,", 4) == 0;
+}
+
+/* One source, into assembly, whose own part is looked at. */
+static int compile_one(const struct request *request, const char *source, const char *path)
+{
+	struct command command;
+	const char *const first[] = { "-g", "-O1", "-S", "-o", path, source };
+	const char *const included[] = { request->headers, "-include", "pfslab/check_copies.h" };
+	if (!begin(&command, request))
+		return -1;
+	add(&command, first, COUNT(first));
+	for (size_t i = 0; i < request->count;) {
+		size_t linked = linked_words(request->words[i]);
+		if (linked == 0 && !pfs_compile_is_source(request->words[i]))
+			command.words[command.used++] = request->words[i];
+		i += linked > 0 ? linked : 1;
+	}
+	if (request->headers != NULL)
+		add(&command, included, COUNT(included));
+	add(&command, copies, COUNT(copies));
+	int status = run(command.words);
+	free(command.words);
+	if (status == 0)
+		pfs_assembly_read(path);
 	return status;
+}
+
+static int link_all(const struct request *request)
+{
+	struct command command;
+	const char *const first[] = { "-shared", "-o", made.program };
+	const char *const cxx_library = "-lstdc++";
+	char(*paths)[PATH_BYTES] = calloc(made.count, sizeof(*paths));
+	if (paths == NULL || !begin(&command, request))
+		return -1;
+	add(&command, first, COUNT(first));
+	for (uint32_t i = 0; i < made.count; i++) {
+		name_assembly(i, paths[i]);
+		command.words[command.used++] = paths[i];
+	}
+	for (size_t i = 0; i < request->count; i++) {
+		if (!pfs_compile_is_source(request->words[i]) &&
+		    strncmp(request->words[i], "-g", 2) != 0)
+			command.words[command.used++] = request->words[i];
+	}
+	if (request->cxx)
+		add(&command, &cxx_library, 1);
+	add(&command, libraries, COUNT(libraries));
+	int status = run(command.words);
+	free(command.words);
+	free(paths);
+	return status;
+}
+
+static int compile(const struct request *request)
+{
+	char path[PATH_BYTES];
+	for (size_t i = 0; i < request->count; i++) {
+		if (!pfs_compile_is_source(request->words[i]))
+			continue;
+		name_assembly(made.count++, path);
+		int status = compile_one(request, request->words[i], path);
+		if (status != 0)
+			return status;
+	}
+	return link_all(request);
 }
 
 const char *pfs_compile(char **words, int count, bool tells_volatile, const char **program)
 {
 	char headers[PATH_BYTES];
-	bool cxx = false, has_headers = find_headers(headers, sizeof(headers));
+	struct request request = { .words = words,
+				   .count = (size_t)count,
+				   .tells_volatile = tells_volatile };
+	if (find_headers(headers, sizeof(headers)))
+		request.headers = headers;
 	for (int i = 0; i < count; i++) {
-		cxx |= is_cxx(words[i]);
+		request.cxx |= is_cxx(words[i]);
 		if (pfs_compile_is_source(words[i]) && access(words[i], R_OK) != 0)
 			return strerror(errno);
 	}
 	if (!make_folder(words[0]))
 		return "cannot create a folder for compiled files; set TMPDIR";
-	int status = compile(words, count, cxx, tells_volatile, has_headers ? headers : NULL);
+	int status = compile(&request);
 	*program = made.program;
 	if (status == 0)
 		return NULL;
 	if (status == 127)
 		return "no compiler found: install gcc or clang, or set CC (CXX for C++)";
-	return has_headers ? "compilation failed: see the compiler's messages above"
-			   : "compilation failed, and <pfslab/check.h> is not next to pfs-check, "
-			     "where its package has it: add -- -IFOLDER";
+	return request.headers != NULL
+		       ? "compilation failed: see the compiler's messages above"
+		       : "compilation failed, and <pfslab/check.h> is not next to pfs-check, "
+			 "where its package has it: add -- -IFOLDER";
 }

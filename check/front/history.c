@@ -4,6 +4,7 @@
 
 #include <pfslab/check.h>
 
+#include "check/front/loops.h"
 #include "check/front/places.h"
 #include "check/front/user.h"
 #include "check/machine/depends.h"
@@ -102,6 +103,7 @@ static void tick(uint64_t which, const char *name, const void *code)
 		PFS_SIM_NOTE, PFS_SIM_RELAXED, PFS_SIM_RELAXED
 	};
 	/* clang-format on */
+	pfs_loops_call(pfs_user_current());
 	(void)pfs_sim_execute(&note);
 	pfs_user_arrive();
 }

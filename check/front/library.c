@@ -18,6 +18,7 @@
 #include "check/front/pages.h"
 #include "check/front/places.h"
 #include "check/front/thread_local.h"
+#include "check/front/unseen.h"
 #include "check/machine/snapshot.h"
 
 #define SEGMENTS_MAX 16u
@@ -148,6 +149,9 @@ static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t
 		void *function = replacement_of(strings + symbol->st_name);
 		if (function == NULL)
 			function = own_of(map, symbol, first[i].r_addend);
+		if (function == NULL && map == library.map && symbol->st_shndx == SHN_UNDEF)
+			function = pfs_unseen_entry(strings + symbol->st_name, *slot,
+						    type == RELOCATION_JUMP);
 		if (function == NULL || *slot == function)
 			continue;
 		unlock(slot);
@@ -245,6 +249,12 @@ static int add_segments(struct dl_phdr_info *info, size_t bytes, void *opaque)
 	return 0;
 }
 
+/* It locks a mutex of its own for each exception, which is no step and orders nothing. */
+static bool is_unwinder(const struct link_map *map)
+{
+	return strstr(map->l_name, "/libgcc_s.so") != NULL;
+}
+
 /* Bind the program and its libraries to our functions. */
 static void bind_all(void)
 {
@@ -261,8 +271,12 @@ static void bind_all(void)
 	choose_names();
 	(void)dl_iterate_phdr(add_locals, &own); /* its own first */
 	(void)dl_iterate_phdr(add_locals, &others);
-	for (map = library.last->l_next; map != NULL; map = map->l_next)
-		replace_all(map);
+	for (map = library.last->l_next; map != NULL; map = map->l_next) {
+		if (!is_unwinder(map))
+			replace_all(map);
+	}
+	if (pfs_unseen_is_full())
+		library.error = "it calls more functions of its libraries than pfs-check supports";
 }
 
 /* Each instrumented object calls it, before all of the program's constructors. */
@@ -299,7 +313,7 @@ const char *pfs_library_open(const char *path, const struct pfs_name *const *lis
 	pfs_elf_demangle(&library.file,
 			 (pfs_elf_demangler *)(uintptr_t)pfs_library_symbol("__cxa_demangle"));
 	if (library.error == NULL)
-		pfs_assembly_warn(full, library.map->l_addr);
+		pfs_assembly_look(full, library.map->l_addr);
 	return library.error;
 }
 

@@ -6,6 +6,7 @@
 #include "check/front/library.h"
 #include "check/front/places.h"
 #include "check/front/shared.h"
+#include "check/front/unseen.h"
 #include "check/machine/actors.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
@@ -36,11 +37,13 @@ static bool has_trials; /* some thread may see that a mutex is held */
 void pfs_loops_begin(void)
 {
 	pfs_scratch_clear(&arena);
+	pfs_unseen_calls = 0;
 }
 
 void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 {
 	pfs_snapshot_put_scratch(snapshot, &arena);
+	pfs_snapshot_put(snapshot, &pfs_unseen_calls, sizeof(pfs_unseen_calls));
 }
 
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
@@ -359,8 +362,16 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 	add(self, count);
 }
 
+void pfs_loops_call(struct pfs_user_thread *self)
+{
+	if (pfs_unseen_calls != 0)
+		pfs_loops_effect(self);
+	pfs_unseen_calls = 0;
+}
+
 void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *place)
 {
+	pfs_loops_call(self);
 	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
 	const struct pfs_fiber *fiber = &pfs_user.machine->run.running->fiber;
 	if (now != NULL && pfs_user.looks_max != 0 && self->rushes <= 1 &&

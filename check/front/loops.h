@@ -8,10 +8,10 @@
  * news.h.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
- * and free; a spurious failure; a value of a key. A section of a mutex without effects has none, if
- * the program never tries to lock one. A plain read is an input that no news tells of: it counts as
- * an effect if the iteration also releases, other than by a mutex; else a change of what was read
- * comes with news, or is a data race.
+ * and free; a call of a library's function that is not seen; a spurious failure; a value of a key.
+ * A section of a mutex without effects has none, if the program never tries to lock one. A plain
+ * read is an input that no news tells of: it counts as an effect if the iteration also releases,
+ * other than by a mutex; else a change of what was read comes with news, or is a data race.
  *
  * Bytes of a stack that another thread has written, or that are atomic, are shared memory, and not
  * compared. A plain write of the thread itself to such bytes is an effect.
@@ -106,6 +106,9 @@ static inline void pfs_loops_effect(struct pfs_user_thread *self)
 	self->rushes = 0;
 	self->has_look = self->fenced = false;
 }
+
+/* Before others can run: what it has called in libraries may have had effects (unseen.h). */
+void pfs_loops_call(struct pfs_user_thread *self);
 
 /* The program is open: does it call a function that tries to lock a mutex? */
 void pfs_loops_find_trials(void);

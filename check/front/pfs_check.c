@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check/front/arguments.h"
+#include "check/front/assembly.h"
 #include "check/front/compile.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
@@ -140,7 +141,8 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	report->incomplete += result.incomplete;
 	report->pruned += result.pruned;
 	report->steps += result.steps;
-	report->complete &= result.complete && !pfs_shared_noted(PFS_NOTE_LOOKS)->is_noted;
+	report->complete &= result.complete && !pfs_shared_noted(PFS_NOTE_LOOKS)->is_noted &&
+			    pfs_assembly_unseen()->count == 0 && pfs_assembly_drawn()->count == 0;
 	report->stopped |= result.stopped;
 	report->left_out |= result.left_out;
 	return !result.failed && sums->error == NULL;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "check/front/assembly.h"
 #include "check/front/shared.h"
 #include "check/machine/trace.h"
 
@@ -13,10 +14,9 @@ static bool none_ended(const struct pfs_check_report *self)
 	return self->executions == self->incomplete + self->pruned;
 }
 
-__attribute__((format(printf, 4, 5))) static void add(struct pfs_check_report *self,
-						      const char *option,
-						      const struct pfs_shared_place *place,
-						      const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void add(struct pfs_check_report *self,
+						      const char *option, const char *file,
+						      int line, const char *format, ...)
 {
 	if (self->reason_count == PFS_REASONS_MAX)
 		return;
@@ -26,18 +26,18 @@ __attribute__((format(printf, 4, 5))) static void add(struct pfs_check_report *s
 	(void)vsnprintf(reason->text, sizeof(reason->text), format, arguments);
 	va_end(arguments);
 	reason->option = option;
-	reason->file = place != NULL && place->file[0] != '\0' ? place->file : NULL;
-	reason->line = place != NULL ? place->line : 0;
+	reason->file = file != NULL && file[0] != '\0' ? file : NULL;
+	reason->line = line;
 }
 
 static void add_stop(struct pfs_check_report *self, const struct pfs_check_arguments *arguments)
 {
 	static const char more[] = ": take more of them, a smaller scenario, or --preemptions 2";
 	if (arguments->executions != 0 && self->executions >= arguments->executions)
-		add(self, "executions", NULL, "stopped after %llu executions (--executions)%s",
+		add(self, "executions", NULL, 0, "stopped after %llu executions (--executions)%s",
 		    (unsigned long long)self->executions, more);
 	else
-		add(self, "seconds", NULL, "stopped after %.1f s (--seconds)%s%s", self->seconds,
+		add(self, "seconds", NULL, 0, "stopped after %.1f s (--seconds)%s%s", self->seconds,
 		    none_ended(self) ? ", in which no execution ended" : "", more);
 }
 
@@ -45,7 +45,7 @@ static void add_stop(struct pfs_check_report *self, const struct pfs_check_argum
 static void add_limit(struct pfs_check_report *self, const struct pfs_check_arguments *arguments,
 		      const struct pfs_shared_place *place)
 {
-	add(self, "spurious", place,
+	add(self, "spurious", place->file, place->line,
 	    "an execution was given up where all threads wait, one with a time limit, after %llu "
 	    "spurious events (--spurious): allow more of them",
 	    (unsigned long long)arguments->spurious);
@@ -56,24 +56,34 @@ void pfs_report_reasons(struct pfs_check_report *self, const struct pfs_check_ar
 	const struct pfs_shared_place *steps = pfs_shared_noted(PFS_NOTE_STEPS);
 	const struct pfs_shared_place *limit = pfs_shared_noted(PFS_NOTE_LIMIT);
 	const struct pfs_shared_place *looks = pfs_shared_noted(PFS_NOTE_LOOKS);
+	const struct pfs_assembly *unseen = pfs_assembly_unseen(), *drawn = pfs_assembly_drawn();
 	if (self->complete)
 		return;
 	if (self->stopped)
 		add_stop(self, arguments);
 	if (steps->is_noted)
-		add(self, "steps", steps,
+		add(self, "steps", steps->file, steps->line,
 		    "abandoned executions had more than --steps steps (%llu): check for an endless "
 		    "loop",
 		    (unsigned long long)arguments->steps);
 	if (limit->is_noted)
 		add_limit(self, arguments, limit);
 	if (looks->is_noted)
-		add(self, "looks", looks,
+		add(self, "looks", looks->file, looks->line,
 		    "a loop was cut after %u iterations that only read and count (--looks)",
 		    pfs_user.looks_max);
+	if (unseen->count != 0)
+		add(self, NULL, unseen->file, unseen->line,
+		    "instructions in assembly access memory, which is not seen (%u of them)",
+		    unseen->count);
+	if (drawn->count != 0)
+		add(self, NULL, drawn->file, drawn->line,
+		    "instructions read the processor's clock or its random numbers, which no "
+		    "schedule decides (%u of them)",
+		    drawn->count);
 	for (uint32_t n = 0; n < PFS_LEFT_COUNT; n++) {
 		if ((self->left_out & UINT32_C(1) << n) != 0)
-			add(self, NULL, NULL, "%s", pfs_search_left_words(n));
+			add(self, NULL, NULL, 0, "%s", pfs_search_left_words(n));
 	}
 }
 

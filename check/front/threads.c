@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unwind.h>
 
 #include <pfslab/check.h>
 
@@ -368,27 +369,48 @@ static bool begin_once(uint32_t *word, const struct pfs_sim_place *place)
 	return seen == ONCE_NOT_YET;
 }
 
-struct once {
+/* A routine that runs, on the stack of its thread. */
+struct pfs_user_once {
+	struct pfs_user_once *outer;
 	uint32_t *word;
-	uint32_t ends_as;
 	const struct pfs_sim_place *place;
 };
 
-/* Also called where the routine throws: then the next caller tries again. */
-static void end_once(const struct once *self)
+/* Of the innermost one. If its routine throws, the next caller tries again. */
+static void end_once(uint32_t ends_as)
 {
-	(void)pfs_call_act(PFS_SIM_STORE, self->word, self->ends_as, PFS_SIM_RELEASE, self->place);
+	struct pfs_user_thread *self = pfs_user_current();
+	const struct pfs_user_once *once = self->once;
+	self->once = once->outer;
+	(void)pfs_call_act(PFS_SIM_STORE, once->word, ends_as, PFS_SIM_RELEASE, once->place);
 }
 
-int pfs_once(pthread_once_t *once, void (*routine)(void))
+/* An exception of the program leaves pfs_once. The compiler's own way to say so would need a
+ * library besides libc. */
+__attribute__((used)) static _Unwind_Reason_Code pfs_once_leave(int version, _Unwind_Action actions,
+								_Unwind_Exception_Class class,
+								struct _Unwind_Exception *exception,
+								struct _Unwind_Context *context)
 {
+	(void)version, (void)class, (void)exception, (void)context;
+	if ((actions & _UA_CLEANUP_PHASE) != 0)
+		end_once(ONCE_NOT_YET);
+	return _URC_CONTINUE_UNWIND;
+}
+
+__attribute__((noinline)) int pfs_once(pthread_once_t *once, void (*routine)(void))
+{
+	/* Relative to the place, in 4 bytes. */
+	__asm__ volatile(".cfi_personality 0x1b, pfs_once_leave");
 	const struct pfs_sim_place *place = PFS_CALL("pthread_once");
 	uint32_t *word = (uint32_t *)(void *)once;
 	if (!begin_once(word, place))
 		return 0;
-	__attribute__((cleanup(end_once))) struct once self = { word, ONCE_NOT_YET, place };
+	struct pfs_user_thread *self = pfs_user_current();
+	struct pfs_user_once own = { self->once, word, place };
+	self->once = &own;
 	routine();
-	self.ends_as = ONCE_DONE;
+	end_once(ONCE_DONE);
 	return 0;
 }
 

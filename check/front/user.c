@@ -291,6 +291,7 @@ static void drain_own(const void *address, size_t size_bytes, const struct pfs_s
 		struct pfs_sim_operation drain = { .place = place,
 						   .kind = PFS_SIM_FENCE,
 						   .order = PFS_SIM_SEQ };
+		pfs_loops_call(pfs_user_current());
 		(void)pfs_sim_execute(&drain); /* the step alone, which orders nothing else */
 		pfs_user_arrive();
 		return;

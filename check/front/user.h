@@ -54,6 +54,7 @@ struct pfs_user_thread {
 	uint32_t sleeps;       /* waits for conditions and futexes, so far */
 	uint32_t woken;        /* a word of the machine: how many of them were ended */
 	const struct pfs_sim_place *thrown; /* where its last exception was */
+	struct pfs_user_once *once; /* the innermost routine of pthread_once that it runs */
 	uint32_t assumed;    /* never set: what a thread waits for whose assumption does not hold */
 	bool is_pruned;      /* it waits for that */
 	const void *awaited; /* what it sleeps for: a condition variable, or a futex */

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <pfslab/check.h>
 
@@ -18,7 +20,12 @@ static _Thread_local int own_tries;
 static _Thread_local atomic_int own_atomic;
 static pthread_key_t tries_key;
 
-enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_KEY };
+static char text[16]; /* that libc writes, unseen */
+
+enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_TEXT, BY_POINTER, IN_KEY };
+
+/* No call of its own reads or writes text, only this. */
+static int (*volatile print)(char *, size_t, const char *, ...) = snprintf;
 
 static __attribute__((noinline)) int next_try(enum counted where)
 {
@@ -27,6 +34,9 @@ static __attribute__((noinline)) int next_try(enum counted where)
 	case IN_GLOBAL: return ++met;
 	case IN_LOCAL: return ++own_tries;
 	case IN_ATOMIC: return atomic_fetch_add(&own_atomic, 1) + 1;
+	case BY_POINTER:
+		return print(text, sizeof(text), "%.*s", print(NULL, 0, "%s", text) + 1, "aaa");
+	case IN_TEXT: (void)snprintf(text, sizeof(text), "%d", atoi(text) + 1); return atoi(text);
 	default:
 		pthread_setspecific(tries_key, (char *)pthread_getspecific(tries_key) + 1);
 		return (int)(intptr_t)pthread_getspecific(tries_key);
@@ -48,17 +58,19 @@ static void sets_word(void *argument)
 	atomic_store(&word, 1);
 }
 
-#define COUNTS(name, where)                                       \
-	PFS_CHECK_SCENARIO(name)                                  \
-	{                                                         \
-		pthread_key_create(&tries_key, NULL);             \
+#define COUNTS(name, where)                                        \
+	PFS_CHECK_SCENARIO(name)                                   \
+	{                                                          \
+		pthread_key_create(&tries_key, NULL);              \
 		pfs_check_thread(counts, (void *)(intptr_t)where); \
-		pfs_check_thread(sets_word, 0);                   \
+		pfs_check_thread(sets_word, 0);                    \
 	}
 COUNTS(counts_in_errno_fails, IN_ERRNO)
 COUNTS(counts_in_global_fails, IN_GLOBAL)
 COUNTS(counts_in_local_fails, IN_LOCAL)
 COUNTS(counts_in_atomic_fails, IN_ATOMIC)
+COUNTS(counts_in_text_fails, IN_TEXT)
+COUNTS(counts_by_pointer_fails, BY_POINTER)
 COUNTS(counts_in_key_fails, IN_KEY)
 
 /* It reads plain memory, which is a race; with --no-races it comes to an end. */

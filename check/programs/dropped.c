@@ -44,3 +44,17 @@ PFS_CHECK_SCENARIO(unused_read)
 	pfs_check_thread(read_for_nothing, NULL);
 	pfs_check_thread(change, NULL);
 }
+
+/* Nothing reads what it writes; with that, the read goes, too. */
+static int unread;
+
+static void copy(void *argument)
+{
+	unread = shared;
+}
+
+PFS_CHECK_SCENARIO(unread_static)
+{
+	pfs_check_thread(copy, NULL);
+	pfs_check_thread(change, NULL);
+}

@@ -197,6 +197,25 @@ PFS_CHECK_SCENARIO(gives_up_with_yields)
 	pfs_check_thread(gives_up, &counter);
 }
 
+/* The other thread still runs when it has given up. */
+static void gives_up_first(void *argument)
+{
+	gives_up(argument);
+	atomic_store(&turn, 1);
+}
+
+static void sees_that(void *argument)
+{
+	atomic_store(&other, 1);
+	pfs_check_assert(atomic_load(&turn) == 0);
+}
+
+PFS_CHECK_SCENARIO(gives_up_first_fails)
+{
+	pfs_check_thread(sees_that, 0);
+	pfs_check_thread(gives_up_first, 0);
+}
+
 /* It counts without end how often it has waited. */
 static void backs_off(void *argument)
 {
@@ -356,6 +375,48 @@ PFS_CHECK_SCENARIO(woken_in_vain)
 	pfs_check_thread(waits_until, &first_told);
 	pfs_check_thread(waits_until, &second_told);
 	pfs_check_thread(tells_both, 0);
+}
+
+/* A ring of two between a producer and a consumer: which values of each index were read, when it
+ * had room, or an item. */
+#define ITEMS 4
+static atomic_uint head, tail;
+static unsigned heads_read[ITEMS], tails_read[ITEMS];
+
+static void produces(void *argument)
+{
+	for (unsigned at = 0; at < ITEMS; at++) {
+		unsigned taken;
+		while (at - (taken = atomic_load_explicit(&head, memory_order_acquire)) == 2)
+			pfs_check_yield();
+		heads_read[at] = taken;
+		atomic_store_explicit(&tail, at + 1, memory_order_release);
+	}
+}
+
+static void consumes(void *argument)
+{
+	for (unsigned at = 0; at < ITEMS; at++) {
+		unsigned put;
+		while ((put = atomic_load_explicit(&tail, memory_order_acquire)) == at)
+			pfs_check_yield();
+		tails_read[at] = put;
+		atomic_store_explicit(&head, at + 1, memory_order_release);
+	}
+}
+
+static void says_read(void *argument)
+{
+	pfs_check_outcome("%u%u%u%u %u%u%u%u", heads_read[0], heads_read[1], heads_read[2],
+			  heads_read[3], tails_read[0], tails_read[1], tails_read[2],
+			  tails_read[3]);
+}
+
+PFS_CHECK_SCENARIO(ring_reads)
+{
+	pfs_check_thread(produces, 0);
+	pfs_check_thread(consumes, 0);
+	pfs_check_at_rest(says_read, 0);
 }
 
 /* A barrier whose sense turns, Drepper's mutex, and two compare-and-swaps: right, and few classes.

@@ -1,6 +1,7 @@
 /*
  * state.c - what a program keeps is its own: names, thread-local variables, errno, memory that libc
- * allocates; and what calls of libc order, or write. Scenarios that end in _race have one.
+ * allocates; and what calls of libc order, or write. Scenarios that end in _race have one; those
+ * that end in _bounded are searched in part.
  * REFUSED: with a scenario that cannot be checked.
  */
 #define _GNU_SOURCE
@@ -131,7 +132,7 @@ PFS_CHECK_SCENARIO(local_race)
 
 static _Thread_local int looks;
 
-/* A counter of its own makes no progress: the loop waits. */
+/* The loop counts, so each iteration has an effect. */
 static void wait_and_count(void *argument)
 {
 	(void)argument;
@@ -146,7 +147,7 @@ static void count_call(void *argument)
 	atomic_fetch_add(&calls, 1);
 }
 
-PFS_CHECK_SCENARIO(local_spin)
+PFS_CHECK_SCENARIO(local_spin_bounded)
 {
 	pfs_check_thread(wait_and_count, NULL);
 	pfs_check_thread(count_call, NULL);
@@ -295,6 +296,36 @@ PFS_CHECK_SCENARIO(readers_race)
 	pfs_check_thread(read_then, NULL);
 }
 
+/* A lock that was not taken orders nothing. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_after(void *argument)
+{
+	data = 1;
+	if (argument != NULL)
+		pthread_mutex_lock(&mutex);
+	else
+		pthread_rwlock_wrlock(&lock);
+}
+
+static void try_then(void *argument)
+{
+	if (argument != NULL ? pthread_mutex_trylock(&mutex) : pthread_rwlock_tryrdlock(&lock))
+		seen = data;
+}
+
+PFS_CHECK_SCENARIO(trylock_race)
+{
+	pfs_check_thread(lock_after, &mutex);
+	pfs_check_thread(try_then, &mutex);
+}
+
+PFS_CHECK_SCENARIO(tryrdlock_race)
+{
+	pfs_check_thread(lock_after, NULL);
+	pfs_check_thread(try_then, NULL);
+}
+
 static void write_locked(void *argument)
 {
 	(void)argument;
@@ -335,6 +366,18 @@ static void copy(void *argument)
 {
 	(void)argument;
 	memcpy(&bytes, &others, sizeof(bytes));
+}
+
+static void assign(void *argument)
+{
+	(void)argument;
+	bytes = others;
+}
+
+PFS_CHECK_SCENARIO(assign_race)
+{
+	pfs_check_thread(assign, NULL);
+	pfs_check_thread(assign, NULL);
 }
 
 static void copy_some(void *argument)

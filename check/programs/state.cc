@@ -2,6 +2,7 @@
 // and exceptions that pass through std::call_once. Scenarios that end in _race have one.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -13,7 +14,8 @@
 
 #include <pfslab/check.h>
 
-namespace {
+namespace
+{
 
 std::mutex mutex;
 std::vector<int> numbers{ 1, 2, 3 };
@@ -107,6 +109,74 @@ PFS_CHECK_SCENARIO(once_throws)
 	pfs_check_at_rest(tried, nullptr);
 }
 
+// An exception orders nothing, whatever the run-time locks.
+int data;
+std::atomic<bool> thrown;
+
+void throw_one()
+{
+	try {
+		throw 1;
+	} catch (int) {
+	}
+}
+
+void write_and_throw(void *)
+{
+	data = 1;
+	throw_one();
+	thrown.store(true, std::memory_order_relaxed);
+}
+
+void throw_and_read(void *)
+{
+	if (!thrown.load(std::memory_order_relaxed))
+		return;
+	throw_one();
+	pfs_check_assert(data == 1);
+}
+
+PFS_CHECK_SCENARIO(throw_race)
+{
+	pfs_check_thread(write_and_throw, nullptr);
+	pfs_check_thread(throw_and_read, nullptr);
+}
+
+// The destructor joins a thread that waits for the routine which threw.
+struct Joins {
+	std::thread thread;
+	~Joins()
+	{
+		thread.join();
+	}
+};
+std::once_flag outer, inner;
+int inner_count;
+
+void try_nested(void *)
+{
+	try {
+		const Joins joins{ std::thread(
+			[] { std::call_once(inner, [] { inner_count++; }); }) };
+		std::call_once(outer, [] {
+			std::call_once(inner, [] { throw 1; });
+			std::call_once(inner, [] { inner_count++; });
+		});
+	} catch (int) {
+	}
+}
+
+void nested(void *)
+{
+	pfs_check_assert(inner_count == 1);
+}
+
+PFS_CHECK_SCENARIO(once_nested)
+{
+	pfs_check_thread(try_nested, nullptr);
+	pfs_check_at_rest(nested, nullptr);
+}
+
 std::array<char, 16> bytes;
 
 void fill(void *)
@@ -118,6 +188,64 @@ PFS_CHECK_SCENARIO(fill_race)
 {
 	pfs_check_thread(fill, nullptr);
 	pfs_check_thread(fill, nullptr);
+}
+
+std::string text;
+
+void append(void *)
+{
+	text.push_back('a');
+}
+
+PFS_CHECK_SCENARIO(text_race)
+{
+	pfs_check_thread(append, nullptr);
+	pfs_check_thread(append, nullptr);
+}
+
+// One yield, and then on without the lock.
+std::atomic<bool> locked;
+int count;
+
+void lock_at_most_twice(void *)
+{
+	bool own = false;
+	for (int i = 0; i < 2 && !own; i++) {
+		own = !locked.exchange(true, std::memory_order_acquire);
+		if (!own)
+			std::this_thread::yield();
+	}
+	count++;
+	if (own)
+		locked.store(false, std::memory_order_release);
+}
+
+PFS_CHECK_SCENARIO(yield_race)
+{
+	pfs_check_thread(lock_at_most_twice, nullptr);
+	pfs_check_thread(lock_at_most_twice, nullptr);
+}
+
+std::atomic<bool> told;
+std::chrono::steady_clock::time_point then;
+
+void read_clock(void *)
+{
+	for (int i = 0; i < 5; i++)
+		then = std::chrono::steady_clock::now();
+	told.store(true, std::memory_order_release);
+}
+
+void read_clock_after(void *)
+{
+	if (told.load(std::memory_order_acquire))
+		pfs_check_assert(std::chrono::steady_clock::now() > then);
+}
+
+PFS_CHECK_SCENARIO(clocks)
+{
+	pfs_check_thread(read_clock, nullptr);
+	pfs_check_thread(read_clock_after, nullptr);
 }
 
 } // namespace

@@ -70,6 +70,7 @@ WAITS = {
     "untold": NO_END.format(0, "std::atomic::wait"),
     "one_too_few": NO_END.format(r"\d", "std::atomic::wait"),
     "semaphore_missing": NO_END.format(0, "std::atomic::wait"),
+    "semaphore_shared": NO_END.format(r"\d", "std::atomic::wait"),
     "latch_of_three": NO_END.format(0, "std::atomic::wait"),
     "told_by_release": {"sc": FINE},
     "latch": {"sc": FINE, "tso": FINE},
@@ -156,6 +157,25 @@ CALLS = {
     "many_misused": "cannot be checked: more than 64 calls of a specification in one execution",
     "large_misused": REFUSED + "pfs_check_specification: the state has 4097 bytes, the most",
 }
+
+
+def rising(lows, highs):
+    """All sequences of numbers, none less than the one before it, between these."""
+    found = [()]
+    for low, high in zip(lows, highs):
+        found = [one + (value,) for one in found
+                 for value in range(max(low, *one[-1:]) if one else low, high + 1)]
+    return found
+
+
+def reads_of_ring(items):
+    """What both threads of a ring of two can read, as ring_reads of loops.c prints it: each reads
+    its index's values in their order; an item is taken after it was put."""
+    every = range(items)
+    for heads in rising([max(0, at - 1) for at in every], every):
+        for tails in rising([at + 1 for at in every], [items] * items):
+            if all(heads[at] == 0 or tails[heads[at] - 1] <= at for at in every):
+                yield "".join(map(str, heads)) + " " + "".join(map(str, tails))
 
 
 class Test(Given):
@@ -268,6 +288,10 @@ class Test(Given):
         done = self.run(program, "--scenario", "four_loads")
         equal(re.findall(r"^ +\d+  (\d) (\d)$", done.stdout, re.MULTILINE),
               [("0", str(n)) for n in range(5)] + [("1", "0")], "outcomes of four loads")
+        for memory in ("sc", "tso", "views"):
+            done = self.run(program, "--scenario", "ring_reads", "--memory", memory)
+            equal(re.findall(r"^ +\d+  (\d{4} \d{4})$", done.stdout, re.MULTILINE),
+                  sorted(reads_of_ring(4)), f"what a ring's threads read, {memory}")
         # A bound is said by all: the text, the data, and what COMPLETE looks at.
         self.run(program, "--scenario", "looks_often", "--json", self.path("data"))
         with open(self.path("data"), encoding="utf-8") as file:
@@ -319,6 +343,7 @@ def main():
             test.scenarios(test.build(os.path.join(PROGRAMS, "modern.cc")), {})
             for name in ("locks.cc", "locals.cc"):
                 test.scenarios(test.build(os.path.join(PROGRAMS, name), "-std=c++17"), TWICE)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "kinds.cc"), "-std=c++20"), {})
             test.scenarios(test.build(os.path.join(PROGRAMS, "messages.cc")), MESSAGES)
             test.waits(test.build(os.path.join(PROGRAMS, "waits.cc"), "-std=c++20"), WAITS)
             test.expect("no lines", test.run(test.build(os.path.join(PROGRAMS, "waits.cc"),

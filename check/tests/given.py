@@ -19,12 +19,8 @@ class Given(Checked):
 
     def assembly(self):
         """What is not seen is said, and only then."""
-        source = self.path("assembly.c", "#include <pfslab/check.h>\n"
-                           "static int count;\n"
-                           "static void body(void *a) { (void)a;\n"
-                           "count++; ASSEMBLY; }\n"
-                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
-        words = r"pfs-check: `%s.*` at body \(assembly\.c:4\): assembly, or compiled without .*\n"
+        source = os.path.join(PROGRAMS, "assembly.c")
+        words = r"pfs-check: `%s.*` at body \(assembly\.c:\d+\): assembly, or compiled without .*\n"
         for text, first in (("lock incl %0", "lock incl"), ("mfence", "mfence"),
                             ("xchg %%eax, %0", "xchg")):
             program = self.build(source, f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : '
@@ -32,6 +28,22 @@ class Given(Checked):
             self.expect(text, self.run(program), 0, words % first)
         program = self.build(source, '-DASSEMBLY=__asm__ volatile("" : : : "memory")')
         self.expect("no assembly", self.run(program), 0, r"^one views")
+        self.accesses(source)
+
+    def accesses(self, source):
+        """asm in sources that pfs-check compiles: a search that saw none of it is not complete."""
+        os.environ["CC"] = self.compiler
+        self.expect("rdtsc", self.run(source, "--complete", "--",
+                                      "-DASSEMBLY=count = (int)__builtin_ia32_rdtsc()"), 2,
+                    r"not all there are: no violation\n  instructions read the processor's clock "
+                    r"or .* \(1 of them\), at assembly\.c:\d+\n")
+        for text, seen in (("movl %%eax, %0", False), ("pause", True), ("# (%%rax)", True)):
+            flags = ("--", f'-DASSEMBLY=__asm__ volatile("{text}" : "+m"(count) : : "eax")')
+            self.expect(text, self.run(source, *flags), 0, FINE if seen else
+                        r"not all there are: no violation\n  instructions in assembly access "
+                        r"memory, which is not seen \(1 of them\), at assembly\.c:\d+\n")
+            self.expect(text, self.run(source, "--complete", *flags), 0 if seen else 2, "^one ")
+        del os.environ["CC"]
 
     def wrong(self):
         """What cannot be checked, and bad arguments: one line, exit 2."""
@@ -81,6 +93,12 @@ class Given(Checked):
                 self.expect(f"{name} {flags}", self.run(program, "--scenario", name),
                             1 if name in names else 0,
                             "found: data race" if name in names else FINE)
+        os.environ["CC"] = self.compiler
+        gcc = self.compiler == "gcc"
+        self.expect("unread_static", self.run(os.path.join(PROGRAMS, "dropped.c"), "--scenario",
+                                              "unread_static"), 1 if gcc else 0,
+                    "found: data race on shared" if gcc else FINE)
+        del os.environ["CC"]
 
     def random_device(self):
         """C++'s is as little modelled as C's numbers at random."""

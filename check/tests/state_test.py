@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import Checked, PROGRAMS, expect, finish, skip
+from programs import Checked, PROGRAMS, equal, expect, finish, skip
 
 FINE = "all there are: no violation"
 REFUSED = r"^pfs-check: \S+: {} \S*:\d+, whose effect cannot be undone before the next execution"
@@ -75,17 +75,19 @@ class Test(Checked):
     """One compiler."""
 
     def scenarios(self, program, *flags):
-        """All of a program in one run: races where the name says so, and nothing else. A spin
-        that counts its looks ends at any number of them: few steps are enough to see that."""
-        done = self.run(program, "--quiet", "--steps", "200", "--", *flags)
+        """All of a program in one run: races and bounds where the name says so."""
+        listed = self.run(program, "--list").stdout.split()
+        done = self.run(program, "--quiet", "--steps", "100", "--", *flags)
         said = re.findall(r"^(\w+) views exhaustive: .*?, (FAILED|(?:not )?all there are.*)\n"
                           r"(?:  .*\n)*(found: data race)?", done.stdout, re.M)
         what = f"{os.path.basename(program)} {flags}:\n{done.stdout}{done.stderr}"
-        expect(len(said) > 4 and done.returncode == 1, what)
+        equal([name for name, _, _ in said], listed, f"scenarios of {what}")
+        equal(done.returncode, 1, what)
         for name, end, found in said:
             race = name.endswith("_race")
-            fine = f"not {FINE}" if name == "local_spin" else FINE
-            expect(bool(found) == race and end == ("FAILED" if race else fine), f"{name} of {what}")
+            expected = f"not {FINE}" if name.endswith("_bounded") else FINE
+            expect(bool(found) == race and end == ("FAILED" if race else expected),
+                   f"{name} of {what}")
 
     def refused(self):
         """What cannot be restored."""

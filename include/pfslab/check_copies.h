@@ -8,6 +8,8 @@
  *
  *	cc -include pfslab/check_copies.h -fno-builtin-memcpy -fno-builtin-memmove \
  *		-fno-builtin-memset -U_FORTIFY_SOURCE -g -O1 -fsanitize=thread -fPIC -c ring.c
+ *
+ * and with gcc -fno-ipa-reference-addressable, which keeps writes of static variables.
  */
 #ifndef PFSLAB_CHECK_COPIES_H
 #define PFSLAB_CHECK_COPIES_H
