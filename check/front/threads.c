@@ -206,8 +206,12 @@ pthread_t pfs_thread_self(void)
 static void yield(const struct pfs_sim_place *place)
 {
 	pfs_limit_spend(PFS_LIMIT_STEP);
-	if (pfs_call_runs())
-		pfs_loops_visit(pfs_user_current(), place);
+	if (!pfs_call_runs())
+		return;
+	struct pfs_user_thread *self = pfs_user_current();
+	struct pfs_loops_visit visit;
+	pfs_loops_visit(self, place, &visit);
+	pfs_loops_keep(self, &visit);
 }
 
 int pfs_thread_yield(void)
