@@ -54,7 +54,7 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 static __attribute__((noinline)) void wipe_below(void)
 {
 	char dead[DEAD_BYTES];
-	memset(dead, 0, sizeof(dead));
+	pfs_user_zero(dead, sizeof(dead));
 	__asm__ volatile("" : : "r"(dead) : "memory");
 }
 
@@ -341,7 +341,7 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 }
 
 /* How often it has come to this place since the last effect. */
-static uint32_t look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+static __attribute__((noinline)) uint32_t look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place,
 			  const struct pfs_loops_visit *visit)
 {
 	const struct pfs_user_visit *last;

@@ -21,7 +21,7 @@
 
 static void forget(struct pfs_user_thread *self)
 {
-	memset(self, 0, offsetof(struct pfs_user_thread, look));
+	pfs_user_zero(self, offsetof(struct pfs_user_thread, look));
 }
 
 void pfs_user_begin(void)

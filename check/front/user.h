@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "check/machine/machine.h"
 
@@ -97,6 +98,14 @@ struct pfs_user {
 	uint32_t may_fail[PFS_USER_THREADS_MAX]; /* the most of any execution */
 };
 extern struct pfs_user pfs_user;
+
+/* By the library's function: for a size that it knows, a compiler takes a string instruction, which
+ * begins slowly. */
+static inline void pfs_user_zero(void *first, size_t bytes)
+{
+	__asm__("" : "+r"(bytes));
+	memset(first, 0, bytes);
+}
 
 /* Is code of the program running: a thread, the set-up or the final check? */
 static inline bool pfs_user_runs(void)
