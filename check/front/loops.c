@@ -22,6 +22,7 @@ uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
 /* The state of a thread when it called an operation. */
 struct pfs_user_visit {
 	const struct pfs_user_visit *before; /* since the last effect */
+	uint64_t code;                       /* the return address */
 	struct pfs_loops_visit at;
 	uint32_t sections;         /* locks that the thread has taken so far */
 	uint32_t held;             /* of these */
@@ -46,7 +47,7 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		char *used = machine->threads[id]->fiber.stack_pointer;
 		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED)
-			pfs_snapshot_put(snapshot, used - DEAD_BYTES, DEAD_BYTES);
+			pfs_snapshot_put(snapshot, used - DEAD_BYTES / 2, DEAD_BYTES / 2);
 	}
 }
 
@@ -139,6 +140,18 @@ static bool only_looked(const struct pfs_user_thread *self,
 	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
 }
 
+/* Where the call returns to. */
+static uint64_t code_of(const struct pfs_loops_visit *visit)
+{
+	uint64_t code;
+#if defined(__x86_64__)
+	memcpy(&code, (const char *)(uintptr_t)visit->registers[0], sizeof(code));
+#else
+	code = visit->registers[1];
+#endif
+	return code;
+}
+
 /* The thread's state at the visit, which nothing has changed. */
 void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *visit)
 {
@@ -148,6 +161,7 @@ void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *
 	uint32_t bytes = (uint32_t)(self->stack_end - now);
 	struct pfs_user_visit *kept = pfs_scratch_take(&arena, sizeof(*kept) + bytes);
 	kept->before = self->visits;
+	kept->code = code_of(visit);
 	kept->at = *visit;
 	kept->sections = self->sections;
 	kept->held = self->held;
@@ -221,21 +235,6 @@ static bool is_same_stack(const struct pfs_user_thread *self, const struct pfs_u
 	return true;
 }
 
-static bool is_same_place(const struct pfs_user_visit *visit, const struct pfs_loops_visit *now)
-{
-	uint64_t here, there;
-	if (visit->at.registers[0] != now->registers[0])
-		return false;
-#if defined(__x86_64__)
-	memcpy(&here, (const char *)(uintptr_t)now->registers[0], sizeof(here));
-	memcpy(&there, visit->stack, sizeof(there));
-#else
-	here = now->registers[1];
-	there = visit->at.registers[1];
-#endif
-	return here == there;
-}
-
 /* May it have read plain memory that others change without news of it, and without a race? */
 static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
@@ -263,11 +262,12 @@ static const struct pfs_user_visit *find(const struct pfs_user_thread *self,
 					 const struct pfs_user_visit **last)
 {
 	const struct pfs_user_visit *visit = self->visits;
+	uint64_t code = code_of(now);
 	uint32_t same = 0;
 	*last = NULL;
 	for (uint32_t back = 0; visit != NULL && back < BACK_MAX && same < SAME_MAX;
 	     back++, visit = visit->before) {
-		if (!is_same_place(visit, now))
+		if (visit->code != code || visit->at.registers[0] != now->registers[0])
 			continue;
 		if (same++ == 0)
 			*last = visit;

@@ -42,7 +42,9 @@ static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_th
 {
 	uint32_t depth = thread->call_depth < PFS_USER_CALLS_MAX ? thread->call_depth
 								 : PFS_USER_CALLS_MAX;
-	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
+	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, shared));
+	pfs_snapshot_put(snapshot, thread->shared,
+			 thread->shared_count * sizeof(thread->shared[0]));
 	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
 }
 
