@@ -33,6 +33,7 @@ struct pfs_user_visit {
 };
 
 static struct pfs_scratch arena;
+static const int *own_errno; /* its address is found by a call */
 static bool has_trials; /* some thread may see that a mutex is held */
 
 void pfs_loops_begin(void)
@@ -62,6 +63,7 @@ static __attribute__((noinline)) void wipe_below(void)
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 {
 	self->stack_end = frame;
+	own_errno = &errno;
 	wipe_below();
 }
 
@@ -152,6 +154,12 @@ static uint64_t code_of(const struct pfs_loops_visit *visit)
 	return code;
 }
 
+/* Most places have one of their own. */
+static uint64_t bit_of(uint64_t code)
+{
+	return UINT64_C(1) << (code * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
 /* The thread's state at the visit, which nothing has changed. */
 void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *visit)
 {
@@ -162,12 +170,13 @@ void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *
 	struct pfs_user_visit *kept = pfs_scratch_take(&arena, sizeof(*kept) + bytes);
 	kept->before = self->visits;
 	kept->code = code_of(visit);
+	self->visited = (self->visits != NULL ? self->visited : 0) | bit_of(kept->code);
 	kept->at = *visit;
 	kept->sections = self->sections;
 	kept->held = self->held;
 	kept->inputs = self->inputs;
 	kept->releases = self->releases;
-	kept->error = errno;
+	kept->error = *own_errno;
 	kept->bytes = bytes;
 	memcpy(kept->stack, now, bytes);
 	self->visits = kept;
@@ -371,6 +380,7 @@ void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *pl
 	if (pfs_user.looks_max == 0 || self->rushes > 1 || self->stack_end == NULL ||
 	    visit->registers[0] - stack >= (uintptr_t)self->stack_end - stack)
 		return;
-	visit->count = self->visits == NULL ? 1 : look_back(self, place, visit);
+	bool may_be_again = (self->visited & bit_of(code_of(visit))) != 0 || self->rushes == 1;
+	visit->count = self->visits != NULL && may_be_again ? look_back(self, place, visit) : 1;
 	visit->step = machine->run.step_count;
 }

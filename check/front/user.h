@@ -65,6 +65,7 @@ struct pfs_user_thread {
 	uint32_t plain_count; /* accesses since its last step */
 	/* Of loops.h, since its last effect. */
 	const struct pfs_user_visit *visits; /* the last first */
+	uint64_t visited;                    /* bits, by the places of these */
 	bool has_look, fenced;
 	uint32_t rushes; /* loads that need not be steps */
 	/* Of loops.h, since it began. */
