@@ -15,6 +15,7 @@
 /* Below a stack pointer: a variable that the program has not written yet has what was left there,
  * which must be the same whenever a schedule is executed. */
 #define DEAD_BYTES 512u
+#define KEPT_BYTES 256u /* of these, in a snapshot */
 #define BACK_MAX 64u /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
@@ -46,14 +47,15 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 	const struct pfs_machine *machine = pfs_user.machine;
 	pfs_snapshot_put_scratch(snapshot, &arena);
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
-		char *used = machine->threads[id]->fiber.stack_pointer;
-		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED)
-			pfs_snapshot_put(snapshot, used - DEAD_BYTES / 2, DEAD_BYTES / 2);
+		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
+		char *used = fiber->stack_pointer;
+		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED &&
+		    used - fiber->stack >= (ptrdiff_t)KEPT_BYTES)
+			pfs_snapshot_put(snapshot, used - KEPT_BYTES, KEPT_BYTES);
 	}
 }
 
-/* The same bytes below the stack in each execution. */
-static __attribute__((noinline)) void wipe_below(void)
+__attribute__((noinline)) void pfs_loops_wipe(void)
 {
 	char dead[DEAD_BYTES];
 	pfs_user_zero(dead, sizeof(dead));
@@ -64,7 +66,7 @@ void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 {
 	self->stack_end = frame;
 	own_errno = &errno;
-	wipe_below();
+	pfs_loops_wipe();
 }
 
 void pfs_loops_find_trials(void)

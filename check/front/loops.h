@@ -85,6 +85,10 @@ struct pfs_loops_visit {
 	uint32_t step;  /* the first after it */
 };
 
+/* Zeroes below the caller's frame: a variable that the program has not written yet has what an
+ * earlier call left there. */
+void pfs_loops_wipe(void);
+
 /* The thread has called what PFS_LOOPS_ENTRY names, and is about to do it. It may wait. */
 void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *place,
 		    struct pfs_loops_visit *visit);

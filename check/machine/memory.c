@@ -147,7 +147,7 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	self->hides = true;
 	self->reuses = false;
 	self->maps = 0;
-	if (used == 0) /* and of no bytes where no memory is yet, a masked store is slow */
+	if (used == 0) /* clearing nothing is slow, too, where no memory was touched yet */
 		return;
 	if (self->hidden != 0)
 		(void)mprotect(self->region, used * OS_PAGE, PROT_READ | PROT_WRITE);
