@@ -226,9 +226,10 @@ static bool precedes(uint32_t first, uint32_t other)
 
 void pfs_history_check(void)
 {
-	uint64_t before[PFS_HISTORY_MAX] = { 0 };
+	uint64_t before[PFS_HISTORY_MAX];
 	if (history.step == NULL)
 		return;
+	memset(before, 0, history.count * sizeof(before[0]));
 	for (uint32_t a = 0; a < history.count; a++) {
 		for (uint32_t b = 0; b < history.count; b++)
 			before[b] |= (uint64_t)(a != b && precedes(a, b)) << a;

@@ -6,23 +6,25 @@
 #include "check/front/library.h"
 #include "check/front/places.h"
 #include "check/front/shared.h"
-#include "check/front/unseen.h"
 #include "check/machine/actors.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 
 #define SAME_MAX 8u /* earlier visits of a place that are compared */
 #define RUSH_MAX 100000u
-#define BACK_MAX 64u /* visits of any place that are looked through for them */
+/* Below a stack pointer: a variable that the program has not written yet has what was left there,
+ * which must be the same whenever a schedule is executed. */
+#define DEAD_BYTES 512u
+#define KEPT_BYTES 256u /* of these, in a snapshot */
+#define BACK_MAX 64u    /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
 
 /* The state of a thread when it called an operation. */
 struct pfs_user_visit {
 	const struct pfs_user_visit *before; /* since the last effect */
-	uint64_t registers[PFS_LOOPS_REGISTERS];
-	uint32_t step;             /* the first after it */
-	uint32_t count;            /* of this place, since the last effect */
+	uint64_t code;                       /* the return address */
+	struct pfs_loops_visit at;
 	uint32_t sections;         /* locks that the thread has taken so far */
 	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
@@ -32,7 +34,8 @@ struct pfs_user_visit {
 };
 
 static struct pfs_scratch arena;
-static bool has_trials; /* some thread may see that a mutex is held */
+static const int *own_errno; /* its address is found by a call */
+static bool has_trials;      /* some thread may see that a mutex is held */
 
 void pfs_loops_begin(void)
 {
@@ -42,13 +45,30 @@ void pfs_loops_begin(void)
 
 void pfs_loops_put(struct pfs_machine_snapshot *snapshot)
 {
+	const struct pfs_machine *machine = pfs_user.machine;
 	pfs_snapshot_put_scratch(snapshot, &arena);
 	pfs_snapshot_put(snapshot, &pfs_unseen_calls, sizeof(pfs_unseen_calls));
+	for (uint32_t id = 0; id < machine->thread_count; id++) {
+		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
+		char *used = fiber->stack_pointer;
+		if (machine->threads[id]->state != PFS_VTHREAD_FINISHED &&
+		    used - fiber->stack >= (ptrdiff_t)KEPT_BYTES)
+			pfs_snapshot_put(snapshot, used - KEPT_BYTES, KEPT_BYTES);
+	}
+}
+
+__attribute__((noinline)) void pfs_loops_wipe(void)
+{
+	char dead[DEAD_BYTES];
+	pfs_user_zero(dead, sizeof(dead));
+	__asm__ volatile("" : : "r"(dead) : "memory");
 }
 
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 {
 	self->stack_end = frame;
+	own_errno = &errno;
+	pfs_loops_wipe();
 }
 
 void pfs_loops_find_trials(void)
@@ -95,25 +115,12 @@ static void share(struct pfs_user_thread *self, const void *address, size_t byte
 									      bytes };
 }
 
-/* The thread on whose stack that is, or NULL. */
-static struct pfs_user_thread *owner_of(const void *address)
+void pfs_loops_on_stack(struct pfs_user_thread *self, uint32_t owner, const void *address,
+			size_t size_bytes, bool writes)
 {
-	const struct pfs_machine *machine = pfs_user.machine;
-	for (uint32_t id = 0; id < machine->thread_count; id++) {
-		const struct pfs_fiber *fiber = &machine->threads[id]->fiber;
-		if ((uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes)
-			return &pfs_user.threads[id];
-	}
-	return NULL;
-}
-
-void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t size_bytes,
-		     bool writes)
-{
-	struct pfs_user_thread *owner = owner_of(address);
-	bool own = owner == self && !is_shared(self, address, size_bytes);
-	if (owner != NULL && owner != self && writes)
-		share(owner, address, size_bytes);
+	bool own = owner == self->id && !is_shared(self, address, size_bytes);
+	if (owner < PFS_USER_THREADS_MAX && owner != self->id && writes)
+		share(&pfs_user.threads[owner], address, size_bytes);
 	if (!own && writes)
 		pfs_loops_effect(self);
 	self->inputs += !own && !writes;
@@ -126,10 +133,11 @@ static bool only_looked(const struct pfs_user_thread *self,
 			const struct pfs_sim_operation *operation, uint64_t seen)
 {
 	uint64_t written = seen;
+	if (operation->kind == PFS_SIM_LOAD)
+		return true;
 	if (operation->size_bytes == PFS_SIM_WIDE_BYTES)
 		return !((const struct pfs_sim_wide *)(uintptr_t)operation->operand)->wrote;
-	if (operation->kind == PFS_SIM_LOAD || operation->kind == PFS_SIM_AWAIT ||
-	    operation->kind == PFS_SIM_FENCE ||
+	if (operation->kind == PFS_SIM_AWAIT || operation->kind == PFS_SIM_FENCE ||
 	    (operation->kind == PFS_SIM_TRY_LOCK && seen != 0) ||
 	    (operation->kind == PFS_SIM_CAS && seen != operation->expected))
 		return true;
@@ -138,32 +146,72 @@ static bool only_looked(const struct pfs_user_thread *self,
 	       pfs_model_result(operation, self->id, seen, &written) && written == seen;
 }
 
+/* Where the call returns to. */
+static uint64_t code_of(const struct pfs_loops_visit *visit)
+{
+	uint64_t code;
+#if defined(__x86_64__)
+	memcpy(&code, (const char *)(uintptr_t)visit->registers[0], sizeof(code));
+#else
+	code = visit->registers[1];
+#endif
+	return code;
+}
+
+/* Most places have one of their own. */
+static uint64_t bit_of(uint64_t code)
+{
+	return UINT64_C(1) << (code * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
+/* The thread's state at the visit, which nothing has changed. */
+void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *visit)
+{
+	const char *now = (const char *)(uintptr_t)visit->registers[0];
+	if (visit->count == 0 || self->stack_end == NULL)
+		return;
+	uint32_t bytes = (uint32_t)(self->stack_end - now);
+	struct pfs_user_visit *kept = pfs_scratch_take(&arena, sizeof(*kept) + bytes);
+	kept->before = self->visits;
+	kept->code = code_of(visit);
+	self->visited = (self->visits != NULL ? self->visited : 0) | bit_of(kept->code);
+	kept->at = *visit;
+	kept->sections = self->sections;
+	kept->held = self->held;
+	kept->inputs = self->inputs;
+	kept->releases = self->releases;
+	kept->error = *own_errno;
+	kept->bytes = bytes;
+	memcpy(kept->stack, now, bytes);
+	self->visits = kept;
+}
+
 /* A section's begin or end. */
-static bool is_of_section(struct pfs_user_thread *self, const struct pfs_sim_operation *operation)
+static bool is_of_section(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+			  const struct pfs_loops_visit *visit)
 {
 	bool locks = operation->kind == PFS_SIM_LOCK || operation->kind == PFS_SIM_TRY_LOCK;
 	if (!locks && operation->kind != PFS_SIM_UNLOCK)
 		return false;
+	pfs_loops_keep(self, visit);
 	self->sections += locks;
 	self->held += locks ? 1u : UINT32_MAX;
 	return !has_trials;
 }
 
 void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		    uint64_t seen)
+		    uint64_t seen, uint32_t owner, const struct pfs_loops_visit *visit)
 {
-	if (operation->size_bytes != 0 && operation->kind != PFS_SIM_NOTE) {
-		struct pfs_user_thread *owner = owner_of(operation->address);
-		if (owner != NULL)
-			share(owner, operation->address, operation->size_bytes);
-	}
+	if (owner < PFS_USER_THREADS_MAX)
+		share(&pfs_user.threads[owner], operation->address, operation->size_bytes);
 	if (only_looked(self, operation, seen)) {
+		pfs_loops_keep(self, visit);
 		self->look = (struct pfs_user_look){ operation->address, operation->place, seen,
 						     operation->size_bytes };
 		self->has_look = true;
 		self->releases += pfs_kind_is_rmw(operation->kind) &&
 				  (self->fenced || pfs_order_releases(operation->order));
-	} else if (!is_of_section(self, operation)) {
+	} else if (!is_of_section(self, operation, visit)) {
 		pfs_loops_effect(self);
 	}
 }
@@ -173,10 +221,10 @@ void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order)
 	self->fenced |= pfs_order_releases((uint8_t)order);
 }
 
-bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		      uint64_t *seen)
+bool pfs_loops_repeats(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		       uint64_t *seen)
 {
-	if (self->rushes <= 1 || !self->has_look || operation->address != self->look.address ||
+	if (!self->has_look || operation->address != self->look.address ||
 	    operation->place != self->look.place || operation->size_bytes > sizeof(*seen) ||
 	    operation->size_bytes == 0 || !only_looked(self, operation, self->look.seen))
 		return false;
@@ -190,7 +238,7 @@ bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operati
 
 static bool is_same_stack(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
-	const char *now = (const char *)(uintptr_t)visit->registers[0];
+	const char *now = (const char *)(uintptr_t)visit->at.registers[0];
 	if (memcmp(now, visit->stack, visit->bytes) == 0)
 		return true;
 	for (uint32_t i = 0; i < visit->bytes; i++) {
@@ -198,21 +246,6 @@ static bool is_same_stack(const struct pfs_user_thread *self, const struct pfs_u
 			return false;
 	}
 	return true;
-}
-
-static bool is_same_place(const struct pfs_user_visit *visit)
-{
-	uint64_t here, there;
-	if (visit->registers[0] != pfs_loops_entry[0])
-		return false;
-#if defined(__x86_64__)
-	memcpy(&here, (const char *)(uintptr_t)pfs_loops_entry[0], sizeof(here));
-	memcpy(&there, visit->stack, sizeof(there));
-#else
-	here = pfs_loops_entry[1];
-	there = visit->registers[1];
-#endif
-	return here == there;
 }
 
 /* May it have read plain memory that others change without news of it, and without a race? */
@@ -227,51 +260,34 @@ static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_
 	return visit->inputs != self->inputs && !pfs_user.machine->setup.watch;
 }
 
-static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
+static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit,
+		    const struct pfs_loops_visit *now)
 {
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
 	       !has_inputs(self, visit) && visit->error == errno &&
-	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
+	       memcmp(visit->at.registers, now->registers, sizeof(now->registers)) == 0 &&
 	       is_same_stack(self, visit);
 }
 
 /* The last visit in the same state, or NULL; *last: the last of this place. */
 static const struct pfs_user_visit *find(const struct pfs_user_thread *self,
+					 const struct pfs_loops_visit *now,
 					 const struct pfs_user_visit **last)
 {
 	const struct pfs_user_visit *visit = self->visits;
+	uint64_t code = code_of(now);
 	uint32_t same = 0;
 	*last = NULL;
 	for (uint32_t back = 0; visit != NULL && back < BACK_MAX && same < SAME_MAX;
 	     back++, visit = visit->before) {
-		if (!is_same_place(visit))
+		if (visit->code != code || visit->at.registers[0] != now->registers[0])
 			continue;
 		if (same++ == 0)
 			*last = visit;
-		if (is_same(self, visit))
+		if (is_same(self, visit, now))
 			return visit;
 	}
 	return NULL;
-}
-
-/* The thread's present state. */
-static void add(struct pfs_user_thread *self, uint32_t count)
-{
-	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
-	uint32_t bytes = (uint32_t)(self->stack_end - now);
-	struct pfs_user_visit *visit = pfs_scratch_take(&arena, sizeof(*visit) + bytes);
-	visit->before = self->visits;
-	memcpy(visit->registers, pfs_loops_entry, sizeof(visit->registers));
-	visit->step = pfs_user.machine->run.step_count;
-	visit->count = count;
-	visit->sections = self->sections;
-	visit->held = self->held;
-	visit->inputs = self->inputs;
-	visit->releases = self->releases;
-	visit->error = errno;
-	visit->bytes = bytes;
-	memcpy(visit->stack, now, bytes);
-	self->visits = visit;
 }
 
 /* Can another thread make a step, or the thread's own buffer be emptied? */
@@ -302,12 +318,8 @@ static bool has_newer(const struct pfs_user_thread *self)
 /* Another thread may run, and the execution may end here. */
 static uint64_t step(const struct pfs_sim_operation *operation)
 {
-	uint64_t entry[PFS_LOOPS_REGISTERS];
-	memcpy(entry, pfs_loops_entry, sizeof(entry));
-	pfs_loops_skip();
 	uint64_t seen = pfs_sim_execute(operation);
 	pfs_user_arrive();
-	memcpy(pfs_loops_entry, entry, sizeof(entry));
 	return seen;
 }
 
@@ -316,7 +328,7 @@ static void wait(const struct pfs_user_visit *since, uint64_t how,
 {
 	struct pfs_sim_operation yield = { .place = pfs_places_named(place, "its loop"),
 					   .operand = how,
-					   .expected = since->step,
+					   .expected = since->at.step,
 					   .kind = PFS_SIM_YIELD };
 	(void)step(&yield);
 }
@@ -341,42 +353,39 @@ static void cut(struct pfs_user_thread *self, const struct pfs_user_visit *last,
 	self->has_look = false;
 }
 
-static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *place)
+/* How often it has come to this place since the last effect. */
+static __attribute__((noinline)) uint32_t look_back(struct pfs_user_thread *self,
+						    const struct pfs_sim_place *place,
+						    const struct pfs_loops_visit *visit)
 {
 	const struct pfs_user_visit *last;
-	if (self->rushes == 1 && self->visits != NULL) {
+	if (self->rushes == 1) {
 		pfs_shared_note(PFS_NOTE_LOOKS, place);
 		wait(self->visits, PFS_YIELD_SPENT, place);
 	}
-	const struct pfs_user_visit *same = find(self, &last);
-	uint32_t count = last != NULL ? last->count + 1 : 1;
-	if (same != NULL) {
+	const struct pfs_user_visit *same = find(self, visit, &last);
+	uint32_t count = last != NULL ? last->at.count + 1 : 1;
+	if (same == NULL && count <= pfs_user.looks_max)
+		return count;
+	if (same != NULL)
 		wait(same, may_go_on(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
-		self->visits = NULL;
-		count = 1;
-	} else if (count > pfs_user.looks_max) {
+	else
 		cut(self, last, place);
-		self->visits = NULL;
-		count = 1;
-	}
-	add(self, count);
+	self->visits = NULL;
+	return 1;
 }
 
-void pfs_loops_call(struct pfs_user_thread *self)
+void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+		    struct pfs_loops_visit *visit)
 {
-	if (pfs_unseen_calls != 0)
-		pfs_loops_effect(self);
-	pfs_unseen_calls = 0;
-}
-
-void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *place)
-{
-	pfs_loops_call(self);
-	const char *now = (const char *)(uintptr_t)pfs_loops_entry[0];
-	const struct pfs_fiber *fiber = &pfs_user.machine->run.running->fiber;
-	if (now != NULL && pfs_user.looks_max != 0 && self->rushes <= 1 &&
-	    self->stack_end != NULL &&
-	    (uintptr_t)now - (uintptr_t)fiber->stack < fiber->stack_bytes && now < self->stack_end)
-		look_back(self, place);
-	pfs_loops_entry[0] = 0;
+	const struct pfs_machine *machine = pfs_user.machine;
+	uintptr_t stack = (uintptr_t)machine->run.running->fiber.stack;
+	memcpy(visit->registers, pfs_loops_entry, sizeof(visit->registers));
+	pfs_loops_skip();
+	if (pfs_user.looks_max == 0 || self->rushes > 1 || self->stack_end == NULL ||
+	    visit->registers[0] - stack >= (uintptr_t)self->stack_end - stack)
+		return;
+	bool may_be_again = (self->visited & bit_of(code_of(visit))) != 0 || self->rushes == 1;
+	visit->count = self->visits != NULL && may_be_again ? look_back(self, place, visit) : 1;
+	visit->step = machine->run.step_count;
 }

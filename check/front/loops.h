@@ -26,6 +26,7 @@
 #define PFS_CHECK_LOOPS_H
 
 #include "check/front/user.h"
+#include "check/front/unseen.h"
 
 #if defined(__x86_64__)
 #define PFS_LOOPS_REGISTERS 7u
@@ -78,26 +79,16 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot);
 /* A thread begins: its stack is compared up to here. */
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame);
 
-/* The thread has called what PFS_LOOPS_ENTRY names, and is about to do it. It may wait. */
-void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *place);
+/* A visit: it counts once the operation is known to have had no effect. */
+struct pfs_loops_visit {
+	uint64_t registers[PFS_LOOPS_REGISTERS];
+	uint32_t count; /* of this place, since the last effect; 0: not looked at */
+	uint32_t step;  /* the first after it */
+};
 
-/* It does nothing of that. */
-static inline void pfs_loops_skip(void)
-{
-	pfs_loops_entry[0] = 0;
-}
-
-/* It goes on alone in a loop that counts, and a load reads the same again: no step. */
-bool pfs_loops_rushes(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		      uint64_t *seen);
-
-/* It has executed an operation. */
-void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
-		    uint64_t seen);
-/* It makes a fence; a plain access outside of its own stack, or on it. */
-void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order);
-void pfs_loops_plain(struct pfs_user_thread *self, const void *address, size_t size_bytes,
-		     bool writes);
+/* Zeroes below the caller's frame: a variable that the program has not written yet has what an
+ * earlier call left there. */
+void pfs_loops_wipe(void);
 
 /* What else others, or the thread later, may notice. */
 static inline void pfs_loops_effect(struct pfs_user_thread *self)
@@ -108,7 +99,61 @@ static inline void pfs_loops_effect(struct pfs_user_thread *self)
 }
 
 /* Before others can run: what it has called in libraries may have had effects (unseen.h). */
-void pfs_loops_call(struct pfs_user_thread *self);
+static inline void pfs_loops_call(struct pfs_user_thread *self)
+{
+	if (pfs_unseen_calls != 0)
+		pfs_loops_effect(self);
+	pfs_unseen_calls = 0;
+}
+
+/* The thread has called what PFS_LOOPS_ENTRY names, and is about to do it. It may wait. */
+void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+		    struct pfs_loops_visit *visit);
+static inline void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+				   struct pfs_loops_visit *visit)
+{
+	pfs_loops_call(self);
+	visit->count = 0;
+	if (pfs_loops_entry[0] != 0)
+		pfs_loops_look(self, place, visit);
+}
+
+/* It does nothing of that. */
+static inline void pfs_loops_skip(void)
+{
+	pfs_loops_entry[0] = 0;
+}
+
+/* Nothing was changed since. */
+void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *visit);
+
+/* It goes on alone in a loop that counts, and a load reads the same again: no step. */
+bool pfs_loops_repeats(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		       uint64_t *seen);
+static inline bool pfs_loops_rushes(struct pfs_user_thread *self,
+				    const struct pfs_sim_operation *operation, uint64_t *seen)
+{
+	return self->rushes > 1 && pfs_loops_repeats(self, operation, seen);
+}
+
+/* It has executed an operation. owner, also below: the thread on whose stack the bytes are. */
+void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
+		    uint64_t seen, uint32_t owner, const struct pfs_loops_visit *visit);
+
+/* It makes a fence; a plain access outside of its own stack, or on it. */
+void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order);
+void pfs_loops_on_stack(struct pfs_user_thread *self, uint32_t owner, const void *address,
+			size_t size_bytes, bool writes);
+static inline void pfs_loops_plain(struct pfs_user_thread *self, uint32_t owner,
+				   const void *address, size_t size_bytes, bool writes)
+{
+	if (owner != PFS_THREAD_NONE)
+		pfs_loops_on_stack(self, owner, address, size_bytes, writes);
+	else if (writes)
+		pfs_loops_effect(self);
+	else
+		self->inputs++;
+}
 
 /* The program is open: does it call a function that tries to lock a mutex? */
 void pfs_loops_find_trials(void);

@@ -225,6 +225,12 @@ static struct known *new_known(const void *code)
 	return self;
 }
 
+/* room: a power of two. */
+static uint32_t slot_of(const void *code, uint32_t room)
+{
+	return (uint32_t)((uintptr_t)code * 2654435761u) & (room - 1);
+}
+
 static void widen(void)
 {
 	uint32_t room = places.room != 0 ? 2 * places.room : 1024;
@@ -234,9 +240,9 @@ static void widen(void)
 	for (uint32_t i = 0; i < places.room; i++) {
 		if (places.known[i] == NULL)
 			continue;
-		uint32_t at = (uint32_t)((uintptr_t)places.known[i]->code * 2654435761u) % room;
+		uint32_t at = slot_of(places.known[i]->code, room);
 		while (wider[at] != NULL)
-			at = (at + 1) % room;
+			at = (at + 1) & (room - 1);
 		wider[at] = places.known[i];
 	}
 	free((void *)places.known);
@@ -252,9 +258,9 @@ static struct known *known_of(const void *code)
 		return &unknown;
 	if (2 * places.count >= places.room)
 		widen();
-	uint32_t at = (uint32_t)((uintptr_t)code * 2654435761u) % places.room;
+	uint32_t at = slot_of(code, places.room);
 	while (places.known[at] != NULL && places.known[at]->code != code)
-		at = (at + 1) % places.room;
+		at = (at + 1) & (places.room - 1);
 	if (places.known[at] == NULL) {
 		places.known[at] = new_known(code);
 		places.count++;
@@ -262,10 +268,15 @@ static struct known *known_of(const void *code)
 	return places.known[at];
 }
 
+struct pfs_places_recent pfs_places_recent[PFS_PLACES_RECENT];
+
 const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign)
 {
 	const struct known *known = known_of(code);
 	*is_foreign = known->is_foreign;
+	if (!known->is_foreign && known->code == code)
+		pfs_places_recent[(uintptr_t)code % PFS_PLACES_RECENT] =
+			(struct pfs_places_recent){ code, &known->place };
 	return &known->place;
 }
 

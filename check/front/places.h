@@ -36,6 +36,19 @@ const struct pfs_sim_place *pfs_places_named(const struct pfs_sim_place *place, 
  * wanted. */
 const struct pfs_sim_place *pfs_places_of(const void *code, bool *is_foreign);
 
+/* The same for most calls: one that is not foreign, and was looked for before; else NULL. */
+#define PFS_PLACES_RECENT 256u
+extern struct pfs_places_recent {
+	const void *code;
+	const struct pfs_sim_place *place;
+} pfs_places_recent[PFS_PLACES_RECENT];
+static inline const struct pfs_sim_place *pfs_places_again(const void *code)
+{
+	const struct pfs_places_recent *recent =
+		&pfs_places_recent[(uintptr_t)code % PFS_PLACES_RECENT];
+	return recent->code == code ? recent->place : NULL;
+}
+
 /* Is the code in another library than the program? */
 bool pfs_places_is_outside(const void *code);
 

@@ -31,10 +31,11 @@ struct variable {
 static struct {
 	struct object objects[OBJECTS_MAX];
 	uint32_t count;
-	uint32_t current; /* thread */
 	uint32_t used;    /* bits: threads whose blocks are of this execution */
 	int errors[PFS_TLS_OUTSIDE + 1];
 } tls;
+
+uint32_t pfs_tls_current = PFS_TLS_OUTSIDE;
 
 static void *must(void *memory)
 {
@@ -64,7 +65,7 @@ const char *pfs_tls_add(size_t number, const void *initial, size_t initial_bytes
 	size_t phase = (uintptr_t)self->outside % unit;
 	self->blocks = must(aligned_alloc(unit, (PFS_TLS_OUTSIDE + 1) * self->stride + unit));
 	self->blocks += phase;
-	tls.current = PFS_TLS_OUTSIDE;
+	pfs_tls_current = PFS_TLS_OUTSIDE;
 	return NULL;
 }
 
@@ -206,7 +207,7 @@ static void select_blocks(uint32_t thread)
 {
 	for (uint32_t i = 0; i < tls.count; i++)
 		tls.objects[i].current = block_of(&tls.objects[i], thread);
-	tls.current = thread;
+	pfs_tls_current = thread;
 }
 
 void pfs_tls_restore(void)
@@ -229,25 +230,22 @@ void pfs_tls_put(struct pfs_machine_snapshot *snapshot)
 					 object->bytes);
 		pfs_snapshot_put(snapshot, &tls.objects[i].current, sizeof(object->current));
 	}
-	tls.errors[tls.current] = errno;
+	tls.errors[pfs_tls_current] = errno;
 	pfs_snapshot_put(snapshot, &errno, sizeof(errno));
 	pfs_snapshot_put(snapshot, tls.errors, sizeof(tls.errors));
-	pfs_snapshot_put(snapshot, &tls.current, sizeof(tls.current));
+	pfs_snapshot_put(snapshot, &pfs_tls_current, sizeof(pfs_tls_current));
 	pfs_snapshot_put(snapshot, &tls.used, sizeof(tls.used));
 }
 
-void pfs_tls_switch(uint32_t thread)
+void pfs_tls_change(uint32_t next)
 {
-	uint32_t next = thread < PFS_TLS_OUTSIDE ? thread : PFS_TLS_OUTSIDE;
-	if (next == tls.current)
-		return;
 	if (next != PFS_TLS_OUTSIDE && (tls.used & UINT32_C(1) << next) == 0) {
 		for (uint32_t i = 0; i < tls.count; i++)
 			memcpy(block_of(&tls.objects[i], next), tls.objects[i].initial,
 			       tls.objects[i].bytes);
 		tls.used |= UINT32_C(1) << next;
 	}
-	tls.errors[tls.current] = errno;
+	tls.errors[pfs_tls_current] = errno;
 	errno = tls.errors[next];
 	select_blocks(next);
 }

@@ -34,7 +34,13 @@ struct pfs_machine_snapshot;
 void pfs_tls_put(struct pfs_machine_snapshot *snapshot);
 
 /* From now on the variables are those of this thread, and errno, too. */
-void pfs_tls_switch(uint32_t thread);
+extern uint32_t pfs_tls_current;
+void pfs_tls_change(uint32_t thread);
+static inline void pfs_tls_switch(uint32_t thread)
+{
+	if (thread != pfs_tls_current)
+		pfs_tls_change(thread);
+}
 
 /* Whose is it, and where in the block of the first object? false: it is none. */
 struct pfs_tls_place {

@@ -204,11 +204,15 @@ pthread_t pfs_thread_self(void)
 }
 
 /* It orders nothing and promises nothing: no step, but a place of a loop. */
-static void yield(const struct pfs_sim_place *place)
+static __attribute__((noinline)) void yield(const struct pfs_sim_place *place)
 {
 	pfs_limit_spend(PFS_LIMIT_STEP);
-	if (pfs_call_runs())
-		pfs_loops_visit(pfs_user_current(), place);
+	if (!pfs_call_runs())
+		return;
+	struct pfs_user_thread *self = pfs_user_current();
+	struct pfs_loops_visit visit;
+	pfs_loops_visit(self, place, &visit);
+	pfs_loops_keep(self, &visit);
 }
 
 int pfs_thread_yield(void)
@@ -217,12 +221,14 @@ int pfs_thread_yield(void)
 		yield(PFS_CALL("sched_yield"));
 	else
 		pfs_loops_skip();
+	pfs_loops_wipe();
 	return 0;
 }
 
 void pfs_thread_check_yield(void)
 {
 	yield(PFS_CALL("pfs_check_yield"));
+	pfs_loops_wipe();
 }
 PFS_LOOPS_ENTRY("pfs_check_yield", "pfs_thread_check_yield");
 

@@ -11,6 +11,7 @@
 #include "check/front/places.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
+#include "check/front/thread_local.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
@@ -20,7 +21,7 @@
 
 static void forget(struct pfs_user_thread *self)
 {
-	memset(self, 0, offsetof(struct pfs_user_thread, calls));
+	pfs_user_zero(self, offsetof(struct pfs_user_thread, look));
 }
 
 void pfs_user_begin(void)
@@ -41,7 +42,9 @@ static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_th
 {
 	uint32_t depth = thread->call_depth < PFS_USER_CALLS_MAX ? thread->call_depth
 								 : PFS_USER_CALLS_MAX;
-	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, calls));
+	pfs_snapshot_put(snapshot, thread, offsetof(struct pfs_user_thread, shared));
+	pfs_snapshot_put(snapshot, thread->shared,
+			 thread->shared_count * sizeof(thread->shared[0]));
 	pfs_snapshot_put(snapshot, thread->calls, depth * sizeof(thread->calls[0]));
 }
 
@@ -97,11 +100,9 @@ static bool has(const struct pfs_fiber *fiber, const void *address)
 	return (uintptr_t)address - (uintptr_t)fiber->stack < fiber->stack_bytes;
 }
 
-uint32_t pfs_user_stack_of(const void *address)
+static uint32_t find_stack(const void *address)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
-	if ((uintptr_t)address - stacks.first >= stacks.bytes)
-		return PFS_THREAD_NONE;
 	if (machine->run.running != NULL && has(&machine->run.running->fiber, address))
 		return machine->run.running->id;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
@@ -109,6 +110,17 @@ uint32_t pfs_user_stack_of(const void *address)
 			return id;
 	}
 	return has(&machine->aside.fiber, address) ? PFS_USER_THREADS_MAX : PFS_THREAD_NONE;
+}
+
+static inline uint32_t stack_of(const void *address)
+{
+	bool may_be = (uintptr_t)address - stacks.first < stacks.bytes;
+	return may_be ? find_stack(address) : PFS_THREAD_NONE;
+}
+
+uint32_t pfs_user_stack_of(const void *address)
+{
+	return stack_of(address);
 }
 
 bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
@@ -140,13 +152,11 @@ bool pfs_user_stack_name(const void *address, char *name, size_t name_bytes)
 
 /* Has the function returned that had this variable? What lies below the stack pointer of a thread
  * is in use by nothing; but a later call may have put its own variables there. */
-static void look_at_stack(const void *address, bool writes, const struct pfs_sim_place *place)
+static void look_at_stack(uint32_t owner, const void *address, bool writes,
+			  const struct pfs_sim_place *place)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	const struct pfs_vthread *running = machine->run.running;
-	uint32_t owner = pfs_user_stack_of(address);
-	if (owner == PFS_THREAD_NONE || running == NULL)
-		return;
 	bool is_gone = true;
 	if (owner == running->id)
 		is_gone = (uintptr_t)address < (uintptr_t)__builtin_frame_address(0);
@@ -184,7 +194,8 @@ void pfs_user_fail_late(void)
 	pfs_user_fail(PFS_FOUND_ENDLESS, "it reaches no further operation (--patience)");
 }
 
-const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
+/* Its first use, or foreign. */
+static const struct pfs_sim_place *find_place(const void *code, const void **own)
 {
 	const struct pfs_user_thread *self = pfs_user_current();
 	bool is_foreign;
@@ -206,6 +217,15 @@ const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
 		*own = self->calls[depth].code;
 		return outer;
 	}
+	return place;
+}
+
+const struct pfs_sim_place *pfs_user_place(const void *code, const void **own)
+{
+	const struct pfs_sim_place *place = pfs_places_again(code);
+	if (__builtin_expect(place == NULL || pfs_user.closes != NULL, 0))
+		return find_place(code, own);
+	*own = code;
 	return place;
 }
 
@@ -235,30 +255,34 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	struct pfs_user_thread *self = pfs_user_current();
 	bool runs = pfs_user.machine != NULL && pfs_user.machine->run.running != NULL;
 	pfs_limit_spend(PFS_LIMIT_STEP);
-	if (runs && operation->kind <= PFS_SIM_UNLOCK) {
-		look_at_stack(operation->address, operation->kind != PFS_SIM_LOAD,
-			      operation->place);
+	if (!runs)
+		return pfs_sim_execute(operation);
+	bool has_bytes = operation->size_bytes != 0 && operation->kind != PFS_SIM_NOTE;
+	bool accesses = operation->kind <= PFS_SIM_UNLOCK;
+	uint32_t owner = has_bytes ? stack_of(operation->address) : PFS_THREAD_NONE;
+	if (accesses) {
+		if (owner != PFS_THREAD_NONE)
+			look_at_stack(owner, operation->address, operation->kind != PFS_SIM_LOAD,
+				      operation->place);
 		pfs_check_heap_note_atomic(operation->address);
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	}
-	if (runs)
-		pfs_loops_visit(self, operation->place);
-	if (runs && operation->kind <= PFS_SIM_UNLOCK && pfs_user.one_size)
-		pfs_sizes_look(operation, pfs_user_stack_of(operation->address));
+	struct pfs_loops_visit visit;
+	pfs_loops_visit(self, operation->place, &visit);
+	if (accesses && pfs_user.one_size)
+		pfs_sizes_look(operation, owner);
 	uint64_t seen;
-	if (runs && pfs_loops_rushes(self, operation, &seen))
+	if (pfs_loops_rushes(self, operation, &seen))
 		return seen;
 	seen = pfs_sim_execute(operation);
-	if (!runs)
-		return seen;
 	self->plain_count = 0;
 	/* Others ran meanwhile, and may have freed it. */
-	if (operation->kind <= PFS_SIM_UNLOCK)
+	if (accesses)
 		pfs_check_heap_look(operation->address, operation->size_bytes,
 				    operation->kind != PFS_SIM_LOAD, operation->place);
-	pfs_user_arrive();
-	pfs_loops_note(self, operation, seen);
+	pfs_tls_switch(self->id);
+	pfs_loops_note(self, operation, seen, owner, &visit);
 	return seen;
 }
 
@@ -314,9 +338,11 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	pfs_check_heap_look(address, size_bytes, writes, place);
 	if (machine->run.running == NULL)
 		return;
-	look_at_stack(address, writes, place);
+	uint32_t owner = stack_of(address);
+	if (owner != PFS_THREAD_NONE)
+		look_at_stack(owner, address, writes, place);
 	struct pfs_user_thread *self = pfs_user_current();
-	pfs_loops_plain(self, address, size_bytes, writes);
+	pfs_loops_plain(self, owner, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_find(
 			PFS_FOUND_ENDLESS, PFS_SIDES(pfs_side_here("accesses", place)),

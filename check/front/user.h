@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "check/machine/machine.h"
 
@@ -65,16 +66,17 @@ struct pfs_user_thread {
 	uint32_t plain_count; /* accesses since its last step */
 	/* Of loops.h, since its last effect. */
 	const struct pfs_user_visit *visits; /* the last first */
-	struct pfs_user_look look;           /* the last */
+	uint64_t visited;                    /* bits, by the places of these */
 	bool has_look, fenced;
 	uint32_t rushes; /* loads that need not be steps */
 	/* Of loops.h, since it began. */
 	const char *stack_end;
 	uint32_t sections, held, inputs, releases;
 	uint32_t shared_count;
-	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
 	uint32_t call_depth;
-	/* Not cleared between executions: only entries below the count above are read. */
+	/* Not cleared between executions: only what the fields above say is there is read. */
+	struct pfs_user_look look; /* the last */
+	struct pfs_user_range shared[PFS_USER_SHARED_MAX];
 	struct pfs_user_call calls[PFS_USER_CALLS_MAX];
 };
 
@@ -99,6 +101,14 @@ struct pfs_user {
 };
 extern struct pfs_user pfs_user;
 
+/* By the library's function: for a size that it knows, a compiler takes a string instruction, which
+ * begins slowly. */
+static inline void pfs_user_zero(void *first, size_t bytes)
+{
+	__asm__("" : "+r"(bytes));
+	memset(first, 0, bytes);
+}
+
 /* Is code of the program running: a thread, the set-up or the final check? */
 static inline bool pfs_user_runs(void)
 {
@@ -117,7 +127,15 @@ void pfs_user_put(struct pfs_machine_snapshot *snapshot);
 struct pfs_user_thread *pfs_user_add(void);
 
 /* The running thread, or the one that stands for set-up and final check. */
-struct pfs_user_thread *pfs_user_current(void);
+void pfs_user_close(void); /* calls pfs_user.closes */
+static inline struct pfs_user_thread *pfs_user_current(void)
+{
+	if (__builtin_expect(pfs_user.closes != NULL, 0))
+		pfs_user_close();
+	const struct pfs_machine *machine = pfs_user.machine;
+	bool runs = machine != NULL && machine->run.running != NULL;
+	return &pfs_user.threads[runs ? machine->run.running->id : PFS_USER_THREADS_MAX];
+}
 
 /* All threads of an execution have stacks. */
 void pfs_user_cover_stacks(void);

@@ -6,18 +6,11 @@
 
 struct pfs_user pfs_user;
 
-struct pfs_user_thread *pfs_user_current(void)
+void pfs_user_close(void)
 {
-	const struct pfs_machine *machine = pfs_user.machine;
-	uint32_t id = PFS_USER_THREADS_MAX;
-	if (__builtin_expect(pfs_user.closes != NULL, 0)) {
-		void (*close)(void) = pfs_user.closes;
-		pfs_user.closes = NULL;
-		close();
-	}
-	if (machine != NULL && machine->run.running != NULL)
-		id = machine->run.running->id;
-	return &pfs_user.threads[id];
+	void (*close)(void) = pfs_user.closes;
+	pfs_user.closes = NULL;
+	close();
 }
 
 void pfs_user_arrive(void)

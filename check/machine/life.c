@@ -157,14 +157,18 @@ uint32_t pfs_machine_spawn(struct pfs_machine *self, uint32_t node, void (*body)
 		self->made_count++;
 	}
 	struct pfs_vthread *thread = self->threads[id];
-	*thread = (struct pfs_vthread){ .fiber = thread->fiber,
-					.buffer = thread->buffer,
-					.machine = self,
-					.body = body,
-					.argument = argument,
-					.id = id,
-					.node = node,
-					.stop_after = UINT32_MAX };
+	/* All but the fiber and the buffer. */
+	thread->machine = self;
+	thread->body = body;
+	thread->argument = argument;
+	thread->pending = (struct pfs_sim_operation){ 0 };
+	thread->state = PFS_VTHREAD_READY;
+	thread->id = id;
+	thread->node = node;
+	thread->steps = 0;
+	thread->stop_after = UINT32_MAX;
+	thread->looks = (struct pfs_looks){ 0 };
+	thread->buffer_first = thread->buffer_count = 0;
 	pfs_fiber_set(&thread->fiber, pfs_machine_body, thread, id);
 	self->thread_count++;
 	return id;

@@ -144,6 +144,11 @@ static void clear_entries(const char *first, size_t os_page_count)
 void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 {
 	size_t used = (size_t)self->used;
+	self->hides = true;
+	self->reuses = false;
+	self->maps = 0;
+	if (used == 0) /* clearing nothing is slow, too, where no memory was touched yet */
+		return;
 	if (self->hidden != 0)
 		(void)mprotect(self->region, used * OS_PAGE, PROT_READ | PROT_WRITE);
 	if (used <= 64) /* small cases run a million times: clearing is cheaper than faulting */
@@ -154,10 +159,7 @@ void pfs_sim_memory_reset(struct pfs_sim_memory *self)
 	clear_entries(self->region, used); /* an execution that was cut short leaves its entries */
 	self->used = 0;
 	self->mapped = 0;
-	self->maps = 0;
 	self->hidden = 0;
-	self->hides = true;
-	self->reuses = false;
 }
 
 uint32_t pfs_sim_memory_node(const struct pfs_sim_memory *self, const void *address)

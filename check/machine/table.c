@@ -7,12 +7,6 @@
 #define TABLE_ROOM_FIRST 256u
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-struct pfs_scratch_block {
-	struct pfs_scratch_block *next;
-	size_t bytes;
-	_Alignas(16) char memory[];
-};
-
 _Thread_local uint64_t pfs_widenings;
 
 /* The machine cannot use half an execution. */
@@ -61,10 +55,9 @@ void pfs_table_fini(struct pfs_hash_table *self)
 	*self = (struct pfs_hash_table){ 0 };
 }
 
-void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)
+void pfs_scratch_widen(struct pfs_scratch *self, size_t bytes)
 {
-	bytes = (bytes + 15) & ~(size_t)15;
-	while (self->current == NULL || self->used + bytes > self->current->bytes) {
+	do {
 		struct pfs_scratch_block *next = self->current != NULL ? self->current->next
 								       : self->first;
 		if (next == NULL) {
@@ -79,10 +72,7 @@ void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)
 		}
 		self->current = next;
 		self->used = 0;
-	}
-	void *memory = self->current->memory + self->used;
-	self->used += bytes;
-	return memory;
+	} while (bytes > self->current->bytes);
 }
 
 void pfs_scratch_clear(struct pfs_scratch *self)

@@ -76,7 +76,22 @@ struct pfs_scratch {
 	size_t used; /* of the current block */
 };
 
-void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes);
+struct pfs_scratch_block {
+	struct pfs_scratch_block *next;
+	size_t bytes;
+	_Alignas(16) char memory[];
+};
+
+void pfs_scratch_widen(struct pfs_scratch *self, size_t bytes);
+static inline void *pfs_scratch_take(struct pfs_scratch *self, size_t bytes)
+{
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (self->current == NULL || self->used + bytes > self->current->bytes)
+		pfs_scratch_widen(self, bytes);
+	void *memory = self->current->memory + self->used;
+	self->used += bytes;
+	return memory;
+}
 void pfs_scratch_clear(struct pfs_scratch *self);
 void pfs_scratch_fini(struct pfs_scratch *self);
 

@@ -166,6 +166,27 @@ PFS_CHECK_SCENARIO(own_errno)
 	pfs_check_thread(set_errno, (void *)7);
 }
 
+/* ---- bytes of the stack that nothing has written yet ---- */
+
+static void leaves_marks(void *argument)
+{
+	volatile unsigned char room[256];
+	unsigned marks = 0;
+	(void)argument;
+	for (unsigned at = 0; at < sizeof(room); at++)
+		marks += room[at] == 0x5B;
+	pfs_check_assert(marks < 16);
+	for (unsigned at = 0; at < sizeof(room); at++)
+		room[at] = 0x5B;
+	atomic_fetch_add(&calls, 1);
+}
+
+PFS_CHECK_SCENARIO(own_stack)
+{
+	pfs_check_thread(leaves_marks, NULL);
+	pfs_check_thread(leaves_marks, NULL);
+}
+
 /* ---- memory that libc allocates ---- */
 
 static void copy_text(void *argument)

@@ -15,7 +15,7 @@ import tempfile
 from programs import PROGRAMS, build, equal, expect, finish, run, skip
 
 STEPS = 16  # of an execution of the naive search: it follows a waiting loop no further
-EXECUTIONS = 1000
+EXECUTIONS = 300
 HEAD = re.compile(r"^(p\d+) \S+ \S+: (\d+) executions .* (\d+) incomplete\), \d+ steps, (.*)$")
 OUTCOME = re.compile(r"^ +\d+  (.*)$")
 
