@@ -10,7 +10,7 @@
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
  *
- * Large free extents are not copied (hidden.h): in the child they have no memory.
+ * Long free extents are not copied (hidden.h).
  *
  * The child's other threads are gone. What their rings held goes to the words, what they purged is
  * dirty, and the ticker starts anew with the child's second thread.
@@ -52,7 +52,7 @@ void pfs_start_prepare(void)
 	pfs_arenas_lock();
 	pfs_base_lock();
 	pfs_guard_lock();
-	pfs_hidden_begin();
+	pfs_hidden_hide();
 }
 
 static void unlock_inner(void)
@@ -73,7 +73,6 @@ static void in_parent(void)
 {
 	if (pfs_is_last())
 		return;
-	pfs_hidden_end();
 	unlock_inner();
 	pfs_arenas_unlock();
 	unlock_outer();
@@ -86,7 +85,6 @@ static void in_child(void)
 	if (pfs_is_last())
 		return;
 	unlock_inner();
-	pfs_hidden_child(); /* frees descriptors: not under the base's lock */
 	pfs_arenas_unlock();
 	pfs_caches_child();
 	pfs_slot_memory_child();

@@ -1,6 +1,7 @@
 #include "lists.h"
 
 #include "map.h"
+#include "system.h"
 
 static struct pfs_extents_kind *kind_of(struct pfs_extents *self, struct pfs_extent *extent)
 {
@@ -94,6 +95,8 @@ struct pfs_extent *pfs_extents_descriptor(struct pfs_extents *self)
 		self->all = extent;
 	}
 	extent->tags = NULL;
+	extent->is_hidden = false;
+	extent->hidden_parts = 0;
 	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
 	return extent;
 }
@@ -119,6 +122,8 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	pfs_map_set_ends(left->base, left->size_bytes, NULL);
 	pfs_map_set_ends(right->base, right->size_bytes, NULL);
 	left->size_bytes += right->size_bytes;
+	left->is_hidden &= right->is_hidden;
+	left->hidden_parts += right->hidden_parts;
 	pfs_extents_descriptor_free(self, right);
 }
 
@@ -152,8 +157,39 @@ struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent
 	rest->base = extent->base + size_bytes;
 	rest->size_bytes = extent->size_bytes - size_bytes;
 	rest->is_zeroed = extent->is_zeroed;
+	rest->is_hidden = extent->is_hidden;
+	rest->hidden_parts = extent->hidden_parts;
+	self->hidden_parts += rest->hidden_parts;
 	extent->size_bytes = size_bytes;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	pfs_map_set_ends(rest->base, rest->size_bytes, rest);
 	return rest;
+}
+
+void pfs_extents_note_shown(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	self->hidden_parts -= extent->hidden_parts;
+	extent->hidden_parts = 0;
+	extent->is_hidden = false;
+}
+
+void pfs_extents_note_hidden(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	self->hidden_parts += 1 - extent->hidden_parts;
+	extent->hidden_parts = 1;
+	extent->is_hidden = true;
+}
+
+bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	if (extent->hidden_parts == 0)
+		return true;
+	if (pfs_system_show(pages, extent->size_bytes)) {
+		pfs_extents_note_shown(self, extent);
+		return true;
+	}
+	pfs_extents_note_low(self);
+	(void)pfs_system_purge(pages, extent->size_bytes);
+	return false;
 }
