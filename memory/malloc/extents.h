@@ -68,6 +68,10 @@ struct pfs_extents {
 	_Atomic(size_t) owed_pages; /* written under lock */
 };
 
+/* Any thread: 1 since the process's first long dirty extent, which a fork should hide; 2 when that
+ * was seen to. A hint. */
+extern _Atomic(uint32_t) pfs_extents_had_long __attribute__((visibility("hidden")));
+
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 
 /*
