@@ -66,6 +66,7 @@ static void *park(void *unused)
 static void *use_in_thread(void *unused)
 {
 	use();
+	CHECK(!pfs_cache_is_left(pfs_cache_mine()), "a new thread's cache is left");
 	return unused;
 }
 
