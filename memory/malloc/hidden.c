@@ -2,7 +2,12 @@
 
 #include "arena.h"
 #include "lists.h"
+#include "map.h"
 #include "system.h"
+
+/* The page map has a page of entries for each 2 MiB. Fewer pages take fork less time to copy than a
+ * system call. */
+#define FORGET_LEAST_BYTES ((size_t)64 << 20)
 
 /* False: the system refuses. It may have hidden a part, and to show that takes no mapping. */
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
@@ -10,6 +15,8 @@ static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
 	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
 	if (pfs_system_hide(pages, extent->size_bytes)) {
 		pfs_extents_note_hidden(self, extent);
+		if (extent->size_bytes >= FORGET_LEAST_BYTES)
+			pfs_map_forget(extent->base, extent->size_bytes);
 		return true;
 	}
 	extent->hidden_parts++;

@@ -14,6 +14,7 @@
 #include "memory/malloc/arena.h"
 #include "memory/malloc/cache.h"
 #include "memory/malloc/hidden.h"
+#include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
@@ -27,6 +28,7 @@
 #define HOLES (PFS_HIDDEN_MOST + 50)
 #define HOLE_BYTES ((size_t)1 << 20)
 #define FORKS 60
+#define LONG_BYTES ((size_t)128 << 20) /* of which the page map's memory is worth a call */
 
 bool __real_pfs_system_hide(void *pages, size_t size_bytes);
 bool __wrap_pfs_system_hide(void *pages, size_t size_bytes);
@@ -177,6 +179,51 @@ static uint32_t hidden_parts(void)
 	return parts;
 }
 
+/* Pages of the page map that have memory, for some pages of a block. */
+static unsigned map_pages(const unsigned char *block)
+{
+	unsigned count = 0;
+	for (size_t at = 0; at < LONG_BYTES; at += BYTES) {
+		uintptr_t address = (uintptr_t)block + at;
+		struct pfs_map_leaf *leaf = pfs_map_root[address >> PFS_MAP_PART_BITS];
+		uintptr_t entry = (uintptr_t)&leaf->entries[(uint32_t)address >> PFS_OS_PAGE_BITS];
+		uintptr_t page = entry & ~(uintptr_t)(PFS_OS_PAGE - 1);
+		count += pfs_system_resident((void *)page, 1); /* NOLINT: a number */
+	}
+	return count;
+}
+
+static void check_ends(void)
+{
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		struct pfs_extent *at = arena->extents.kinds[PFS_EXTENT_DIRTY].oldest;
+		for (; at != NULL; at = at->newer) {
+			uintptr_t last = at->base + at->size_bytes - PFS_OS_PAGE;
+			CHECK(pfs_map_extent(pfs_map_entry_or_none(at->base)) == at &&
+				      pfs_map_extent(pfs_map_entry_or_none(last)) == at,
+			      "the page map lacks an end of a free extent");
+		}
+	}
+}
+
+/* The page map's memory for a long free extent goes, but not that for its ends. */
+static void forget_map(void)
+{
+	unsigned char *block = pfs_malloc(LONG_BYTES);
+	CHECK(block != NULL, "no block");
+	/* as many small blocks would have done that were here */
+	pfs_map_set_all((uintptr_t)block + PFS_OS_PAGE, LONG_BYTES - 2 * PFS_OS_PAGE, NULL, 0);
+	pfs_block_free(block);
+	CHECK(map_pages(block) == LONG_BYTES / BYTES, "%u pages of the map", map_pages(block));
+	in_child(do_nothing);
+	CHECK(map_pages(block) <= 2, "%u pages of the map for free memory", map_pages(block));
+	check_ends();
+	fill(5);
+	in_child(has_all);
+	free_all();
+}
+
 /* What has no memory any more need not be hidden. */
 static void purge_hidden(void)
 {
@@ -259,6 +306,7 @@ int main(void)
 	pfs_start_handlers();
 	for (unsigned round = 0; round < 3; round++)
 		fork_and_use(round);
+	forget_map();
 	grow_over_hidden();
 	purge_hidden();
 	fork_beside_holes();
