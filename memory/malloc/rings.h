@@ -3,24 +3,22 @@
  *
  * cache.c has what a thread does with its own rings, take.c what it does with those of others.
  * attach.c makes and ends caches, registry.c lists them.
+ *
+ * Forks. A cache whose `forks` is less than the registry's is LEFT: its thread is in an ancestor of
+ * this process, not here. An explicit cache that has fewer may have been in use when the process
+ * was forked; it is settled before it is used.
+ * Invariants
+ * 	[FK1] every cache that is left, or to be settled, is next_left or newer. So a child begins
+ * 	     with next_left = oldest, in one step, and each part of the burial advances it.
+ * Ordering:  [FK2] forks of an explicit cache: store, release  <->  [FK3] forks: load, acquire
+ *            carries: its settled rings, to the thread that uses it
  */
 #ifndef PFS_MALLOC_RINGS_H
 #define PFS_MALLOC_RINGS_H
 
 #include "cache.h"
 
-/*
- * All caches, by age.
- *
- * Forks. A cache whose `forks` is less than the registry's is LEFT: its thread is in an ancestor of
- * this process only, and only `next_left` leads to it. An explicit cache that has fewer may have
- * been in use when the process was forked; it is settled before it is used.
- * Invariants
- * 	[FK1] every cache that is left, or to be settled, is next_left or newer. So a child begins
- * 	     with next_left = oldest, in one step, and each part of the burial advances it.
- * Ordering:  [FK2] forks of an explicit cache: store, release  <->  [FK3] load, acquire
- *            carries: its settled rings, to the thread that uses it
- */
+/* All caches, by age. */
 struct pfs_registry {
 	struct pfs_mutex lock;
 	struct pfs_cache *oldest; /* under lock, like all below */
