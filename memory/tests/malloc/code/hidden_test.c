@@ -27,7 +27,11 @@
 
 #define HOLES (PFS_HIDDEN_MOST + 50)
 #define HOLE_BYTES ((size_t)1 << 20)
+#ifdef __SANITIZE_THREAD__ /* it makes forks slow */
+#define FORKS 6
+#else
 #define FORKS 60
+#endif
 #define LONG_BYTES ((size_t)128 << 20) /* of which the page map's memory is worth a call */
 
 bool __real_pfs_system_hide(void *pages, size_t size_bytes);
