@@ -5,9 +5,9 @@
  * Just before a fork, under the locks of all arenas, the long free extents that may have memory
  * become HIDDEN (MADV_WIPEONFORK). They stay hidden in parent and child while they are free, so the
  * next fork asks the system for nothing. The first call that uses a part of one shows all of it
- * again; so does a purge, which leaves a fork nothing to copy. So the system is asked at most twice
- * for each long extent that was freed or reused between two forks, whichever is the most: once by
- * a fork, once by the call that uses it.
+ * again; so does a purge, after which a fork has nothing to copy. So for each long extent that
+ * changed since the last fork the system is asked at most once by a fork, and once by the call that
+ * uses the extent.
  *
  * In a child hidden extents are dirty, like in its parent, and have no memory. Nothing depends on
  * that: a child that ran no fork handlers (_Fork, the system call clone) gets what was hidden
@@ -18,8 +18,8 @@
  * 	     hide: under the locks of all arenas, of free extents. show: before the lock is released
  * 	     under which an extent leaves its lists, or in flight. So whenever a process is forked,
  * 	     its blocks have their bytes in the child.
- * 	[HD2] the arenas' hidden_parts together are at most PFS_HIDDEN_MOST when a fork has hidden
- * 	     extents. A split counts a run twice until the part is purged.
+ * 	[HD2] a fork hides no further extent when the arenas' hidden_parts together are
+ * 	     PFS_HIDDEN_MOST. A split counts a run twice until the part is purged.
  *
  * Where the system refuses
  * 	to hide    the child gets a copy.

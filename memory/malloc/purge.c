@@ -86,11 +86,12 @@ static void land(struct pfs_extents *self, struct pfs_extent *extent)
 		self->in_flight = extent->next;
 }
 
-/* Without a lock. They have no memory now that a fork could copy. */
-static bool show_pages(const struct pfs_extent *extent)
+/* Without a lock. A fork has nothing to copy of retained pages. */
+static bool show_retained(const struct pfs_extent *extent, enum pfs_extent_kind kind)
 {
 	void *pages = (void *)extent->base; /* NOLINT: as above */
-	return extent->hidden_parts != 0 && pfs_system_show(pages, extent->size_bytes);
+	return kind == PFS_EXTENT_RETAINED && extent->hidden_parts != 0 &&
+	       pfs_system_show(pages, extent->size_bytes);
 }
 
 /* Likewise. Returns what the pages are now. */
@@ -118,7 +119,7 @@ static size_t purge_oldest(struct pfs_extents *self, struct pfs_extents_kind *fr
 	fly(self, extent);
 	pfs_mutex_unlock(&self->lock);
 	enum pfs_extent_kind kind = purge_pages(extent, lazily);
-	bool is_shown = show_pages(extent);
+	bool is_shown = show_retained(extent, kind);
 	pfs_mutex_lock(&self->lock);
 	land(self, extent);
 	if (is_shown)
@@ -214,6 +215,7 @@ static struct pfs_extent *unmap_begin(struct pfs_extents *self)
 static void unmap_end(struct pfs_extents *self, struct pfs_extent *extent, bool done)
 {
 	if (done) {
+		pfs_extents_note_shown(self, extent);
 		pfs_extents_descriptor_free(self, extent);
 		return;
 	}
