@@ -11,11 +11,11 @@ struct pfs_slots_world pfs_slots_world;
 
 /* clang-format off */
 static const struct pfs_slots_scene scenes[] = {
-	{ { "purge", "nf,p", "a chunk is purged while a thread takes a piece" }, "nf", false },
+	{ { "purge", "nf,p", "a purge, while a thread takes a piece" }, "nf", false },
 	{ { "twice", "nf,p,p", "two threads purge" }, "nf", false },
-	{ { "several", "ffn,pp,c", "two chunks, and what a forked child finds" }, "nn,nnff", false },
+	{ { "several", "ffn,pp,c", "two chunks; what a forked child finds" }, "nn,nnff", false },
 	{ { "full", "fnf,fn,p", "chunks become full and empty" }, "nn,nn", false },
-	{ { "alone", "naf,ofn,p", "the last thread but one ends, and others start" }, "n,n", false },
+	{ { "alone", "naf,ofn,p", "the last thread but one ends; others start" }, "n,n", false },
 	/* Threads that loop forever. */
 	{ { "loop", "nf,pc", "pieces come and go; purges" }, "", true },
 	{ { "loop_purge", "nf,p,p", "two threads purge" }, "", true },
@@ -67,7 +67,7 @@ static bool name(void *context, const void *address, char *to, size_t bytes)
 /* clang-format off */
 static struct pfs_scene_command command = {
 	.program = "slots_search",
-	.letters = "Calls: n take a piece; f free one; p purge; c check what a forked child finds;\n"
+	.letters = "Calls: n take a piece; f free one; p purge; c check what a child would find;\n"
 		   "a the other threads have ended; o there are others.\n",
 	.scenes = scenes,
 	.scene_bytes = sizeof(scenes[0]),
