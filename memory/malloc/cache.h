@@ -108,6 +108,9 @@ struct pfs_cache {
 	_Atomic(uint32_t) moving; /* owner: 1 + the class whose ring it refills or flushes, or 0 */
 	bool is_enabled;          /* owner: rings are used (opt tcache, thread.tcache.enabled) */
 	bool is_explicit;         /* set once: belongs to no thread (explicit.h) */
+	/* under the registry: how many forks there were when a thread of this process began to use
+	 * it [FK1]; read by any thread of an explicit cache [FK2] */
+	_Atomic(uint32_t) forks;
 	_Atomic(uint64_t) direct_mallocs, direct_frees; /* owner: calls that bypassed the rings */
 	/* owner: bytes of those calls and of large blocks */
 	_Atomic(uint64_t) past_bytes, past_freed_bytes;
@@ -277,6 +280,11 @@ struct pfs_arena *pfs_cache_arena(void);
 /* Turn the calling thread's rings on or off. Returns the previous setting. */
 bool pfs_cache_enable(bool enabled);
 
+/* At the end of a slow free, with no lock held: a tick's step if one is due; and fork handlers once
+ * much memory is free, also in a program of one thread, so that its forks do not copy the page
+ * tables of that. */
+void pfs_cache_after_free(struct pfs_cache *cache);
+
 /* The calling thread's cache, created if possible. */
 struct pfs_cache *pfs_cache_attached(void);
 
@@ -343,7 +351,8 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena);
 
 void pfs_caches_start(void);
 
-/* Around fork. child: what threads of the parent cached is freed only when the child needs it. */
+/* Around fork. child: what threads of the parent cached is freed later, when the child needs it, a
+ * bounded part at a time. Takes no longer with more of those threads. */
 void pfs_caches_lock(void);
 void pfs_caches_unlock(void);
 void pfs_caches_child(void);

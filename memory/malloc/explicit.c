@@ -4,6 +4,7 @@
  */
 #include "explicit.h"
 #include "locks.h"
+#include "rings.h"
 
 #include <pthread.h>
 
@@ -11,8 +12,15 @@ static _Atomic(struct pfs_cache *) caches[PFS_EXPLICIT_MAX] PFS_SELDOM; /* writt
 
 struct pfs_cache *pfs_explicit_at(uint32_t number)
 {
+	if (number >= PFS_EXPLICIT_MAX)
+		return NULL;
 	/* [XC2] acquire, pairs with [XC1]: without it the cache could be seen uninitialized. */
-	return number < PFS_EXPLICIT_MAX ? pfs_load_acquire(&caches[number]) : NULL;
+	struct pfs_cache *cache = pfs_load_acquire(&caches[number]);
+	/* [FK3] acquire, pairs with [FK2]: without it this thread could meet the ring as the parent
+	 * left it. */
+	if (cache != NULL && pfs_load_acquire(&cache->forks) != pfs_registry.forks)
+		pfs_cache_settle(cache);
+	return cache;
 }
 
 /* The lowest free number. Under lock. */

@@ -21,7 +21,8 @@ uint32_t pfs_explicit_create(void);
 bool pfs_explicit_destroy(uint32_t number);
 bool pfs_explicit_flush(uint32_t number);
 
-/* The cache with a number; NULL: none. Wait-free. */
+/* The cache with a number; NULL: none. Wait-free, but for each cache's first call in a forked
+ * child, which takes the registry. */
 struct pfs_cache *pfs_explicit_at(uint32_t number);
 
 /* Use a cache for one call. The call ends with pfs_explicit_leave of what enter returned. */

@@ -57,10 +57,12 @@ struct pfs_extent {
 	struct pfs_extent *older, *newer;
 	/* next in the list of all the arena's descriptors, in use or not; set once */
 	struct pfs_extent *next_of_all;
-	bool is_zeroed;       /* when handed out: all its bytes are 0 */
-	bool is_clean;        /* of a large block: its pages were purged while it was copied */
-	size_t request_bytes; /* of a large block: its size class */
-	size_t asked_bytes;   /* of a large block that is counted: the requested size */
+	bool is_zeroed;        /* when handed out: all its bytes are 0 */
+	bool is_clean;         /* of a large block: its pages were purged while it was copied */
+	bool is_hidden;        /* all of its pages were hidden from children: hidden.h */
+	uint32_t hidden_parts; /* runs of its pages that are hidden: at most so many */
+	size_t request_bytes;  /* of a large block: its size class */
+	size_t asked_bytes;    /* of a large block that is counted: the requested size */
 	_Atomic(uint64_t) few_words[PFS_SLAB_WORDS_INLINE];
 };
 

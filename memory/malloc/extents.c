@@ -113,12 +113,18 @@ static bool grow_space(struct pfs_extents *self, size_t need_bytes)
 	return map_more(self, need_bytes);
 }
 
-static struct pfs_extent *find(struct pfs_extents *self, size_t size_bytes, size_t align_bytes)
+/* The extent to use, shown and out of its lists. One that cannot be shown leaves for good. */
+static struct pfs_extent *find(struct pfs_extents *self, size_t size_bytes, size_t align_bytes,
+			       enum pfs_extent_kind *found)
 {
 	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
-		struct pfs_extent *extent = fit(&self->kinds[kind], size_bytes, align_bytes);
-		if (extent != NULL)
-			return extent;
+		struct pfs_extent *extent = NULL;
+		while ((extent = fit(&self->kinds[kind], size_bytes, align_bytes)) != NULL) {
+			*found = (enum pfs_extent_kind)kind;
+			pfs_extents_delist(self, extent);
+			if (pfs_extents_show(self, extent))
+				return extent;
+		}
 	}
 	return NULL;
 }
@@ -148,13 +154,12 @@ static struct pfs_extent *trim(struct pfs_extents *self, struct pfs_extent *exte
 static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_bytes,
 				      size_t align_bytes)
 {
-	struct pfs_extent *extent = find(self, size_bytes, align_bytes);
+	enum pfs_extent_kind kind = PFS_EXTENT_HELD;
+	struct pfs_extent *extent = find(self, size_bytes, align_bytes, &kind);
 	if (extent == NULL && grow_space(self, size_bytes + align_bytes - PFS_OS_PAGE))
-		extent = find(self, size_bytes, align_bytes);
+		extent = find(self, size_bytes, align_bytes, &kind);
 	if (extent == NULL)
 		return NULL;
-	enum pfs_extent_kind kind = pfs_extent_kind(extent);
-	pfs_extents_delist(self, extent);
 	extent = trim(self, extent, kind, size_bytes, align_bytes);
 	pfs_extents_note_low(self);
 	if (extent == NULL)
@@ -249,6 +254,8 @@ static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, siz
 		return false;
 	enum pfs_extent_kind kind = pfs_extent_kind(next);
 	pfs_extents_delist(self, next);
+	if (!pfs_extents_show(self, next))
+		return false;
 	next = trim(self, next, kind, more_bytes, PFS_OS_PAGE);
 	pfs_extents_note_low(self);
 	if (next == NULL)

@@ -11,6 +11,8 @@
  * 	[EX1] every page of the arena's address space is in one extent; the map has its ends [MP1].
  * 	[EX2] no two neighbours are free and of the same kind, except while one is HELD.
  * 	[EX3] pages[kind] is the number of pages in the extents of that kind.
+ * 	[EX4] hidden pages are in extents that are free, in flight or given up (pfs_extents_show),
+ * 	     with hidden_parts != 0. hidden_parts of the arena is the sum of the extents'.
  *
  * Everything is under `lock`, which is released while the system is asked to take memory back, a
  * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,
@@ -38,6 +40,9 @@
 #include "extent.h"
 
 #define PFS_EXTENTS_PAY_PAGES 512u /* 2 MiB: about 0.2 ms */
+/* A free extent is long: a fork hides it (hidden.h). One system call takes 3 us; the page tables of
+ * so many bytes take the kernel 18 us. */
+#define PFS_EXTENTS_LONG_BYTES ((size_t)1 << 20)
 
 struct pfs_extents_kind {
 	struct pfs_extent *lengths[PFS_LENGTH_COUNT];
@@ -59,8 +64,13 @@ struct pfs_extents {
 	size_t large_bytes;               /* of large blocks, rounded up to classes */
 	uint64_t large_count, large_made; /* blocks now; blocks ever */
 	uint64_t purges, purged_pages;
+	uint32_t hidden_parts;
 	_Atomic(size_t) owed_pages; /* written under lock */
 };
+
+/* Any thread: 1 since the process's first long dirty extent, which a fork should hide; 2 when that
+ * was seen to. A hint. */
+extern _Atomic(uint32_t) pfs_extents_had_long __attribute__((visibility("hidden")));
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 
@@ -111,7 +121,7 @@ size_t pfs_extents_purge_surplus(struct pfs_extents *self);
  * child that is forked meanwhile loses the address space of one of them. */
 size_t pfs_extents_unmap(struct pfs_extents *self);
 
-/* In a child of fork: what other threads were purging is dirty. */
+/* In a child of fork: what other threads were purging is dirty, and may be hidden. */
 void pfs_extents_child(struct pfs_extents *self);
 
 /* The fewest pages of a kind since the last call: that many were not needed in between. */

@@ -2,18 +2,19 @@
  * fork.c - the fork handlers: which locks they take, and what a child starts anew.
  *
  * Prepare handlers run in the reverse order of registration, so ours, registered first, is the
- * innermost. A program with one thread needs none: no other thread holds a lock or leaves rings
- * behind. glibc locks stdio's list of all files only after the handlers, and the holder of that
- * lock may be inside malloc (fflush(NULL) with a buffer to allocate). So it is taken here, before
- * our own locks. The child reinitializes it: glibc does so only if the parent had several threads.
+ * innermost. A program with one thread needs them only to hide free memory: no other thread holds a
+ * lock or leaves rings behind. glibc locks stdio's list of all files only after the handlers, and
+ * the holder of that lock may be inside malloc (fflush(NULL) with a buffer to allocate). So it is
+ * taken here, before our own locks. The child reinitializes it: glibc does so only if the parent
+ * had several threads.
  *
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
  *
- * Large free extents are not copied (hidden.h): in the child they have no memory.
+ * Long free extents are not copied (hidden.h).
  *
- * The child's other threads are gone. What their rings held goes to the words, what they purged is
- * dirty, and the ticker starts anew with the child's second thread.
+ * The child's other threads are gone. What their rings held goes to the words later, what they
+ * purged is dirty, and the ticker starts anew with the child's second thread.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -52,7 +53,7 @@ void pfs_start_prepare(void)
 	pfs_arenas_lock();
 	pfs_base_lock();
 	pfs_guard_lock();
-	pfs_hidden_begin();
+	pfs_hidden_hide();
 }
 
 static void unlock_inner(void)
@@ -73,7 +74,6 @@ static void in_parent(void)
 {
 	if (pfs_is_last())
 		return;
-	pfs_hidden_end();
 	unlock_inner();
 	pfs_arenas_unlock();
 	unlock_outer();
@@ -86,7 +86,6 @@ static void in_child(void)
 	if (pfs_is_last())
 		return;
 	unlock_inner();
-	pfs_hidden_child(); /* frees descriptors: not under the base's lock */
 	pfs_arenas_unlock();
 	pfs_caches_child();
 	pfs_slot_memory_child();

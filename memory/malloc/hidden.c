@@ -2,94 +2,60 @@
 
 #include "arena.h"
 #include "lists.h"
+#include "map.h"
 #include "system.h"
 
-/* Of hidden extents; under the locks of all arenas. They are the first of each visit. */
-static uint32_t count;
+/* The page map has a page of entries for each 2 MiB. Fewer pages take fork less time to copy than a
+ * system call. */
+#define FORGET_LEAST_BYTES ((size_t)64 << 20)
 
-/* false: the visit ends. */
-typedef bool visit(struct pfs_extents *, struct pfs_extent *, void *pages);
-
-/* Every long extent of a kind, the longest first. One may leave its list when it is visited. */
-static bool each_of(struct pfs_extents *self, enum pfs_extent_kind kind, visit *visited)
+/* False: the system refuses. It may have hidden a part, and to show that takes no mapping. */
+static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
 {
-	uint32_t least = pfs_length_floor(PFS_HIDDEN_LEAST_BYTES / PFS_OS_PAGE);
+	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	if (pfs_system_hide(pages, extent->size_bytes)) {
+		pfs_extents_note_hidden(self, extent);
+		if (extent->size_bytes >= FORGET_LEAST_BYTES)
+			pfs_map_forget(extent->base, extent->size_bytes);
+		return true;
+	}
+	extent->hidden_parts++;
+	self->hidden_parts++;
+	extent->is_hidden = false;
+	return false;
+}
+
+/* Every long extent of a kind, the longest first. False: no more may be hidden. */
+static bool hide_kind(struct pfs_hiding *hiding, struct pfs_extents *self,
+		      enum pfs_extent_kind kind)
+{
+	uint32_t least = pfs_length_floor(PFS_EXTENTS_LONG_BYTES / PFS_OS_PAGE);
 	for (uint32_t length = PFS_LENGTH_COUNT; length-- > least;) {
 		struct pfs_extent *extent = self->kinds[kind].lengths[length];
-		while (extent != NULL) {
-			struct pfs_extent *next = extent->next;
-			if (!visited(self, extent, (void *)extent->base)) /* NOLINT: a number */
+		for (; extent != NULL; extent = extent->next) {
+			uint32_t others = hiding->parts - extent->hidden_parts;
+			if (hiding->looks++ == PFS_HIDDEN_MOST || others >= PFS_HIDDEN_MOST ||
+			    (!extent->is_hidden && !hide(self, extent)))
 				return false;
-			extent = next;
+			hiding->parts = others + extent->hidden_parts;
 		}
 	}
 	return true;
 }
 
-static void each(visit *visited)
+bool pfs_hidden_hide_in(struct pfs_hiding *hiding, struct pfs_extents *self)
 {
+	return hide_kind(hiding, self, PFS_EXTENT_DIRTY) &&
+	       hide_kind(hiding, self, PFS_EXTENT_MUZZY);
+}
+
+void pfs_hidden_hide(void)
+{
+	struct pfs_hiding hiding = { 0, 0 };
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)
-		if (!each_of(&arena->extents, PFS_EXTENT_DIRTY, visited) ||
-		    !each_of(&arena->extents, PFS_EXTENT_MUZZY, visited))
-			return;
-}
-
-static bool hide(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
-{
-	(void)self;
-	if (!pfs_system_hide(pages, extent->size_bytes)) {
-		/* The system may have hidden a part. To show it takes no further mapping. */
-		(void)pfs_system_show(pages, extent->size_bytes);
-		return false;
-	}
-	return ++count < PFS_HIDDEN_MOST;
-}
-
-static void leave(struct pfs_extents *self, struct pfs_extent *extent)
-{
-	pfs_extents_delist(self, extent);
-	pfs_extents_note_low(self);
-}
-
-/* false: refused. It is held, since a later child would lack a block in it. */
-static bool show_again(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
-{
-	if (pfs_system_show(pages, extent->size_bytes))
-		return true;
-	leave(self, extent);
-	(void)pfs_system_purge(pages, extent->size_bytes);
-	return false;
-}
-
-static bool show(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
-{
-	(void)show_again(self, extent, pages);
-	return --count > 0;
-}
-
-static bool retain(struct pfs_extents *self, struct pfs_extent *extent, void *pages)
-{
-	if (show_again(self, extent, pages)) {
-		leave(self, extent);
-		pfs_extents_insert(self, extent, PFS_EXTENT_RETAINED);
-	}
-	return --count > 0;
-}
-
-void pfs_hidden_begin(void)
-{
-	each(hide);
-}
-
-void pfs_hidden_end(void)
-{
-	if (count != 0)
-		each(show);
-}
-
-void pfs_hidden_child(void)
-{
-	if (count != 0)
-		each(retain);
+		hiding.parts += arena->extents.hidden_parts;
+	bool is_more = true;
+	while (is_more && (arena = pfs_arena_next(arena)) != NULL)
+		is_more = pfs_hidden_hide_in(&hiding, &arena->extents);
 }

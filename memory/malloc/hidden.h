@@ -1,38 +1,51 @@
 /*
- * hidden.h - free memory that a forked child does not get, so that fork does not copy the page
+ * hidden.h - free memory that forked children do not get, so that fork does not copy the page
  * tables of memory that nobody uses.
  *
  * Just before a fork, under the locks of all arenas, the long free extents that may have memory
- * become HIDDEN (MADV_WIPEONFORK). The parent shows them again before it releases the locks, and so
- * does the child. In the child they have no memory, so they are retained.
+ * become HIDDEN (MADV_WIPEONFORK). They stay hidden in parent and child while they are free, so the
+ * next fork asks the system for nothing. The first call that uses a part of one shows all of it
+ * again; so does a purge, after which a fork has nothing to copy. So for each long extent that
+ * changed since the last fork the system is asked at most once by a fork, and once by the call that
+ * uses the extent.
+ *
+ * In a child hidden extents are dirty, like in its parent, and have no memory. Nothing depends on
+ * that: a child that ran no fork handlers (_Fork, the system call clone) gets what was hidden
+ * before, and the bytes of a free extent are arbitrary.
  *
  * Invariants
- * 	[HD1] an extent is hidden only while a thread that forks holds all arenas' locks.
- * So a child that runs no fork handlers (_Fork, the system call clone) has all of the memory. If
- * it was made while another thread was forking, the locks are held in it.
+ * 	[HD1] every page that is hidden is in an extent that says so [EX4], and no block is in it.
+ * 	     hide: under the locks of all arenas, of free extents. show: before the lock is released
+ * 	     under which an extent leaves its lists, or in flight. So whenever a process is forked,
+ * 	     its blocks have their bytes in the child.
+ * 	[HD2] a fork hides no further extent when the arenas' hidden_parts together are
+ * 	     PFS_HIDDEN_MOST. A split counts a run twice until the part is purged.
  *
  * Where the system refuses
  * 	to hide    the child gets a copy.
- * 	to show    the extent leaves the lists for good, HELD, and its memory is returned.
+ * 	to show    the extent is given up (lists.h).
  *
- * Progress   wait-free: at most PFS_HIDDEN_MOST system calls in each of the three.
+ * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and as many extents looked at.
  * Source:    our own.
  */
 #ifndef PFS_MALLOC_HIDDEN_H
 #define PFS_MALLOC_HIDDEN_H
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Two calls take 3 us; the page tables of so many bytes take the kernel 10 us or more. */
-#define PFS_HIDDEN_LEAST_BYTES ((size_t)1 << 20)
 /* Each may add two mappings to the 65530 that a process may have by default. */
-#define PFS_HIDDEN_MOST 1024u
+#define PFS_HIDDEN_MOST 4096u
 
-/* Under the locks of all arenas, in fork's prepare and parent handlers. */
-void pfs_hidden_begin(void);
-void pfs_hidden_end(void);
+struct pfs_extents;
+struct pfs_hiding {
+	uint32_t parts; /* hidden_parts of all arenas */
+	uint32_t looks; /* extents looked at */
+};
 
-/* Under the same locks, in the child, but not under the metadata's lock: it frees descriptors. */
-void pfs_hidden_child(void);
+/* Under the locks of all arenas, in fork's prepare handler; and for the extents of one. False: no
+ * more may be hidden. */
+void pfs_hidden_hide(void);
+bool pfs_hidden_hide_in(struct pfs_hiding *hiding, struct pfs_extents *self);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lists.h"
 
 #include "map.h"
+#include "system.h"
 
 static struct pfs_extents_kind *kind_of(struct pfs_extents *self, struct pfs_extent *extent)
 {
@@ -30,6 +31,8 @@ void pfs_extents_unlist_length(struct pfs_extents_kind *kind, struct pfs_extent 
 	if (kind->lengths[length] == NULL)
 		kind->has_length[length / 64] &= ~(UINT64_C(1) << (length % 64));
 }
+
+_Atomic(uint32_t) pfs_extents_had_long;
 
 static void list_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
 {
@@ -61,6 +64,11 @@ static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
 	list_by_age(kind, extent);
 	kind->pages += pfs_extent_pages(extent);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+	/* relaxed, both: a hint */
+	if (extent->size_bytes >= PFS_EXTENTS_LONG_BYTES &&
+	    pfs_extent_kind(extent) == PFS_EXTENT_DIRTY &&
+	    pfs_load_relaxed(&pfs_extents_had_long) == 0)
+		pfs_store_relaxed(&pfs_extents_had_long, 1); /* relaxed: as above */
 }
 
 /* Take an extent out of its lists. It is HELD from now on. */
@@ -94,6 +102,8 @@ struct pfs_extent *pfs_extents_descriptor(struct pfs_extents *self)
 		self->all = extent;
 	}
 	extent->tags = NULL;
+	extent->is_hidden = false;
+	extent->hidden_parts = 0;
 	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
 	return extent;
 }
@@ -119,6 +129,8 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	pfs_map_set_ends(left->base, left->size_bytes, NULL);
 	pfs_map_set_ends(right->base, right->size_bytes, NULL);
 	left->size_bytes += right->size_bytes;
+	left->is_hidden &= right->is_hidden;
+	left->hidden_parts += right->hidden_parts;
 	pfs_extents_descriptor_free(self, right);
 }
 
@@ -152,8 +164,39 @@ struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent
 	rest->base = extent->base + size_bytes;
 	rest->size_bytes = extent->size_bytes - size_bytes;
 	rest->is_zeroed = extent->is_zeroed;
+	rest->is_hidden = extent->is_hidden;
+	rest->hidden_parts = extent->hidden_parts;
+	self->hidden_parts += rest->hidden_parts;
 	extent->size_bytes = size_bytes;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	pfs_map_set_ends(rest->base, rest->size_bytes, rest);
 	return rest;
+}
+
+void pfs_extents_note_shown(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	self->hidden_parts -= extent->hidden_parts;
+	extent->hidden_parts = 0;
+	extent->is_hidden = false;
+}
+
+void pfs_extents_note_hidden(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	self->hidden_parts += 1 - extent->hidden_parts;
+	extent->hidden_parts = 1;
+	extent->is_hidden = true;
+}
+
+bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	if (extent->hidden_parts == 0)
+		return true;
+	if (pfs_system_show(pages, extent->size_bytes)) {
+		pfs_extents_note_shown(self, extent);
+		return true;
+	}
+	pfs_extents_note_low(self);
+	(void)pfs_system_purge(pages, extent->size_bytes);
+	return false;
 }

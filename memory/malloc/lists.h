@@ -34,6 +34,17 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent *extent,
 				     size_t size_bytes);
 
+/*
+ * An extent that is in no list is about to be used: forked children get its pages from now on. One
+ * system call if any is hidden, and only fork hides. False: refused; the extent is given up, since
+ * a child would lack a block in it: it stays HELD, and its memory is returned.
+ */
+bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent);
+
+/* The system hides none of its pages now; or all of them, in one run. */
+void pfs_extents_note_shown(struct pfs_extents *self, struct pfs_extent *extent);
+void pfs_extents_note_hidden(struct pfs_extents *self, struct pfs_extent *extent);
+
 /* The arena's free extent of a kind that contains an address; NULL: none. */
 struct pfs_extent *pfs_extents_neighbour(struct pfs_extents *self, uintptr_t address,
 					 enum pfs_extent_kind kind);

@@ -11,6 +11,9 @@
 #define PARTS_TOGETHER 512u /* root entries on one OS page */
 #endif
 
+/* Address space whose entries are on one OS page. */
+#define BYTES_MAPPED ((uintptr_t)PFS_OS_PAGE / sizeof(uint64_t) * PFS_OS_PAGE)
+
 #define ON_OWN_PAGES __attribute__((section(".bss.map"), aligned(PFS_OS_PAGE)))
 
 ON_OWN_PAGES _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
@@ -118,4 +121,29 @@ void pfs_map_set_ends(uintptr_t base, size_t size_bytes, const struct pfs_extent
 	set(base, entry);
 	if (size_bytes > PFS_OS_PAGE)
 		set(base + size_bytes - PFS_OS_PAGE, entry);
+}
+
+/* Whole pages of entries between two addresses of a part. */
+static void forget_in_part(uintptr_t first, uintptr_t end)
+{
+	uintptr_t from = (first + BYTES_MAPPED - 1) & ~(BYTES_MAPPED - 1);
+	uintptr_t to = end & ~(BYTES_MAPPED - 1);
+	/* [A4] acquire, pairs with [A3]. */
+	struct pfs_map_leaf *leaf = pfs_load_acquire(&pfs_map_root[first >> PFS_MAP_PART_BITS]);
+	uint32_t page = (uint32_t)from >> PFS_OS_PAGE_BITS;
+	if (from < to)
+		(void)pfs_system_purge(&leaf->entries[page],
+				       (to - from) / BYTES_MAPPED * PFS_OS_PAGE);
+}
+
+void pfs_map_forget(uintptr_t base, size_t size_bytes)
+{
+	/* without the first and the last page */
+	uintptr_t at = base + PFS_OS_PAGE;
+	uintptr_t end = base + size_bytes - PFS_OS_PAGE;
+	while (at < end) {
+		uintptr_t part_end = ((at >> PFS_MAP_PART_BITS) + 1) << PFS_MAP_PART_BITS;
+		forget_in_part(at, part_end < end ? part_end : end);
+		at = part_end;
+	}
 }

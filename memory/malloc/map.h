@@ -95,4 +95,8 @@ void pfs_map_set_all(uintptr_t base, size_t size_bytes, const struct pfs_extent 
 		     uint32_t ring);
 void pfs_map_set_ends(uintptr_t base, size_t size_bytes, const struct pfs_extent *extent);
 
+/* Return the map's memory for the inner pages of a free extent, whose entries are 0 [MP1]. Under
+ * the lock of its arena's extents. */
+void pfs_map_forget(uintptr_t base, size_t size_bytes);
+
 #endif

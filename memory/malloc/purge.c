@@ -86,7 +86,15 @@ static void land(struct pfs_extents *self, struct pfs_extent *extent)
 		self->in_flight = extent->next;
 }
 
-/* Without a lock. Returns what the pages are now. */
+/* Without a lock. A fork has nothing to copy of retained pages. */
+static bool show_retained(const struct pfs_extent *extent, enum pfs_extent_kind kind)
+{
+	void *pages = (void *)extent->base; /* NOLINT: as above */
+	return kind == PFS_EXTENT_RETAINED && extent->hidden_parts != 0 &&
+	       pfs_system_show(pages, extent->size_bytes);
+}
+
+/* Likewise. Returns what the pages are now. */
 static enum pfs_extent_kind purge_pages(const struct pfs_extent *extent, bool lazily)
 {
 	enum pfs_extent_kind kind = PFS_EXTENT_RETAINED;
@@ -111,8 +119,11 @@ static size_t purge_oldest(struct pfs_extents *self, struct pfs_extents_kind *fr
 	fly(self, extent);
 	pfs_mutex_unlock(&self->lock);
 	enum pfs_extent_kind kind = purge_pages(extent, lazily);
+	bool is_shown = show_retained(extent, kind);
 	pfs_mutex_lock(&self->lock);
 	land(self, extent);
+	if (is_shown)
+		pfs_extents_note_shown(self, extent);
 	self->purges++;
 	self->purged_pages += pages;
 	pfs_extents_insert(self, extent, kind);
@@ -204,6 +215,7 @@ static struct pfs_extent *unmap_begin(struct pfs_extents *self)
 static void unmap_end(struct pfs_extents *self, struct pfs_extent *extent, bool done)
 {
 	if (done) {
+		pfs_extents_note_shown(self, extent);
 		pfs_extents_descriptor_free(self, extent);
 		return;
 	}
@@ -238,6 +250,7 @@ void pfs_extents_child(struct pfs_extents *self)
 	while (self->in_flight != NULL) {
 		struct pfs_extent *extent = self->in_flight;
 		land(self, extent);
+		extent->is_hidden = false; /* perhaps: it was to be shown next */
 		pfs_extents_insert(self, extent, PFS_EXTENT_DIRTY);
 	}
 	pfs_mutex_unlock(&self->lock);

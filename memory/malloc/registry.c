@@ -21,6 +21,8 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 {
 	pfs_arena_add_cache(cache);
 	pfs_registry.had_any = true;
+	/* relaxed: under the registry; [XC1] carries an explicit one's */
+	pfs_store_relaxed(&cache->forks, pfs_registry.forks);
 	cache->next = NULL;
 	cache->previous = pfs_registry.newest;
 	if (pfs_registry.newest != NULL)
@@ -32,13 +34,15 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 		pfs_bump_owned(&pfs_registry.threads, 1);
 }
 
-/* A tick that would go on with this cache goes on with the next. */
+/* What would go on with this cache goes on with the next. */
 static void unlist(struct pfs_cache *cache)
 {
 	pfs_arena_remove_cache(cache);
 	for (uint32_t all = 0; all < 2; all++)
 		if (pfs_registry.next_to_tick[all] == cache)
 			pfs_registry.next_to_tick[all] = cache->next;
+	if (pfs_registry.next_left == cache)
+		pfs_registry.next_left = cache->next;
 	if (cache->next != NULL)
 		cache->next->previous = cache->previous;
 	else
@@ -98,7 +102,8 @@ static void cache_free(struct pfs_cache *cache)
 
 bool pfs_cache_is_left(const struct pfs_cache *cache)
 {
-	return pfs_registry.has_left && !cache->is_explicit && cache != pfs_registry.survivor;
+	/* relaxed: under the registry */
+	return !cache->is_explicit && pfs_load_relaxed(&cache->forks) != pfs_registry.forks;
 }
 
 uint32_t pfs_caches_threads(void)
@@ -136,14 +141,14 @@ void pfs_cache_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 		counts->frees[class] += ring.frees;
 	}
 	pfs_rack_count(counts, cache);
-	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes);         /* relaxed: a count */
+	counts->slot_bytes += pfs_load_relaxed(&cache->slot_bytes); /* relaxed: a count */
 	count_direct(counts, cache);
 }
 
 void pfs_caches_count(struct pfs_cache_counts *counts)
 {
 	pfs_mutex_lock(&pfs_registry.lock);
-	(void)pfs_caches_bury();
+	pfs_caches_bury_all();
 	*counts = pfs_registry.ended;
 	/* of threads before their first cache, and after their last destructor */
 	count_direct(counts, &pfs_cache_none);
@@ -159,7 +164,7 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 {
 	uint64_t bytes = 0;
 	pfs_mutex_lock(&pfs_registry.lock);
-	(void)pfs_caches_bury();
+	pfs_caches_bury_all();
 	struct pfs_cache *cache = pfs_registry.oldest;
 	struct pfs_cache_counts counts = { .rack_bytes = 0 };
 	for (; cache != NULL; cache = cache->next) {
@@ -177,7 +182,6 @@ uint64_t pfs_caches_held_bytes(const struct pfs_arena *arena)
 void pfs_cache_retire(struct pfs_cache *cache)
 {
 	pfs_mutex_lock(&pfs_registry.lock);
-	(void)pfs_caches_bury();
 	pfs_cache_close_rings(cache);
 	pfs_cache_count(&pfs_registry.ended, cache);
 	leave_arena(cache);
@@ -216,56 +220,81 @@ static uint32_t bury_ring(struct pfs_cache *cache, uint32_t class)
 	return count;
 }
 
-uint64_t pfs_caches_bury(void)
+static uint64_t bury(struct pfs_cache *cache)
 {
 	uint64_t given = 0;
-	struct pfs_cache *next = NULL;
-	if (!pfs_registry.has_left)
-		return 0;
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = next) {
-		next = cache->next;
-		if (!pfs_cache_is_left(cache))
-			continue;
-		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-			given += bury_ring(cache, class);
-		(void)pfs_rack_tick(cache, true);
-		pfs_cache_count(&pfs_registry.ended, cache);
-		unlist(cache);
-		cache_free(cache);
-	}
-	pfs_registry.has_left = false;
+	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
+		given += bury_ring(cache, class);
+	(void)pfs_rack_tick(cache, true);
+	pfs_cache_count(&pfs_registry.ended, cache);
+	unlist(cache);
+	cache_free(cache);
 	return given;
 }
 
-/* The child may go on using it; a call that another thread was inside has never happened. A ring
- * that was being refilled or flushed is lost. */
-static void settle_explicit(struct pfs_cache *cache)
+/* Under the registry. A call that a thread of the parent was inside has never happened; a ring that
+ * was being refilled or flushed is lost. */
+static void settle(struct pfs_cache *cache)
 {
-	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: one thread */
+	uint32_t moving = pfs_load_relaxed(&cache->moving); /* relaxed: its thread is gone */
+	/* relaxed: written under the registry */
+	if (pfs_load_relaxed(&cache->forks) == pfs_registry.forks)
+		return;
 	if (moving != 0) {
 		struct pfs_cache_ring *ring = &cache->rings[moving - 1];
 		pfs_ring_move_front(ring, 0);
 		pfs_ring_move_back(ring, 0);
 	}
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		/* relaxed: one thread */
+		/* relaxed: no thread uses it before [FK2] */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
-	pfs_store_relaxed(&cache->moving, 0); /* relaxed: one thread */
+	pfs_store_relaxed(&cache->moving, 0);                 /* relaxed: as above */
+	pfs_store_release(&cache->forks, pfs_registry.forks); /* [FK2] release, pairs with [FK3] */
+}
+
+void pfs_cache_settle(struct pfs_cache *cache)
+{
+	pfs_mutex_lock(&pfs_registry.lock);
+	settle(cache);
+	pfs_mutex_unlock(&pfs_registry.lock);
+}
+
+uint64_t pfs_caches_bury(void)
+{
+	uint64_t given = 0;
+	uint32_t looks = 0;
+	while (pfs_registry.next_left != NULL && looks++ < PFS_CACHES_TOGETHER &&
+	       given < PFS_BLOCKS_TOGETHER) {
+		struct pfs_cache *cache = pfs_registry.next_left;
+		pfs_registry.next_left = cache->next;
+		if (pfs_cache_is_left(cache))
+			given += bury(cache);
+		else if (cache->is_explicit)
+			settle(cache);
+	}
+	return given;
+}
+
+void pfs_caches_bury_all(void)
+{
+	while (pfs_registry.next_left != NULL)
+		(void)pfs_caches_bury();
 }
 
 /* Burying the other caches is deferred: it touches all that they hold, and a child that calls exec
  * or exits needs none of it. */
 void pfs_caches_child(void)
 {
-	for (struct pfs_cache *cache = pfs_registry.oldest; cache != NULL; cache = cache->next) {
-		if (cache->is_explicit)
-			settle_explicit(cache);
-		else if (cache != pfs_cache_mine() &&
-			 !pfs_cache_is_left(cache)) /* left by an earlier fork */
-			leave_arena(cache);
+	struct pfs_cache *mine = pfs_cache_mine();
+	bool has_own = mine != &pfs_cache_none && mine != &pfs_cache_ended;
+	pfs_registry.forks++;
+	pfs_registry.next_left = pfs_registry.oldest;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		pfs_store_relaxed(&arena->threads, 0); /* relaxed: one thread, like all below */
+	if (has_own) {
+		pfs_store_relaxed(&mine->forks, pfs_registry.forks); /* relaxed: as above */
+		join_arena(mine);
 	}
-	bool has_own = pfs_cache_mine() != &pfs_cache_none && pfs_cache_mine() != &pfs_cache_ended;
-	pfs_store_relaxed(&pfs_registry.threads, has_own); /* relaxed: one thread */
-	pfs_registry.survivor = pfs_cache_mine();
-	pfs_registry.has_left = true;
+	pfs_store_relaxed(&pfs_registry.threads, has_own); /* relaxed: as above */
 }

@@ -3,6 +3,15 @@
  *
  * cache.c has what a thread does with its own rings, take.c what it does with those of others.
  * attach.c makes and ends caches, registry.c lists them.
+ *
+ * Forks. A cache whose `forks` is less than the registry's is LEFT: its thread is in an ancestor of
+ * this process, not here. An explicit cache that has fewer may have been in use when the process
+ * was forked; it is settled before it is used.
+ * Invariants
+ * 	[FK1] every cache that is left, or to be settled, is next_left or newer. So a child begins
+ * 	     with next_left = oldest, in one step, and each part of the burial advances it.
+ * Ordering:  [FK2] forks of an explicit cache: store, release  <->  [FK3] forks: load, acquire
+ *            carries: its settled rings, to the thread that uses it
  */
 #ifndef PFS_MALLOC_RINGS_H
 #define PFS_MALLOC_RINGS_H
@@ -15,9 +24,9 @@ struct pfs_registry {
 	struct pfs_cache *oldest; /* under lock, like all below */
 	struct pfs_cache *newest;
 	bool had_any;
-	bool has_left; /* in a child of fork: caches of threads that are not in this process */
-	struct pfs_cache *survivor; /* of the thread that forked; valid while has_left */
-	uint64_t looks;             /* caches examined before slabs were made [a statistic] */
+	uint32_t forks;              /* from the first ancestor to this process; by fork's child */
+	struct pfs_cache *next_left; /* [FK1]; NULL: no cache is left */
+	uint64_t looks;              /* caches examined before slabs were made [a statistic] */
 	struct pfs_cache *next_to_tick[2]; /* by `all`: where a tick goes on */
 	_Atomic(uint64_t) threads;     /* caches of threads of this process; read by any thread */
 	struct pfs_cache_counts ended; /* counts of threads that have ended */
@@ -134,9 +143,19 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint3
 /* Under the registry; the ring is revoked and empty. */
 void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring);
 
-/* Under the registry, before a loop over all caches: bury those of threads that are not in this
- * process. Returns how many blocks went to the words. */
+/* Under the registry: bury caches that are left, of PFS_CACHES_TOGETHER caches, with about
+ * PFS_BLOCKS_TOGETHER blocks and those of one cache more. bury_all: all. Returns how many blocks
+ * went to the words. */
 uint64_t pfs_caches_bury(void);
+void pfs_caches_bury_all(void);
+
+/* Settle an explicit cache that a parent's thread may have been using, before a call uses it. */
+void pfs_cache_settle(struct pfs_cache *cache);
+
+#define PFS_CACHES_TOGETHER 64u
+#ifndef PFS_BLOCKS_TOGETHER
+#define PFS_BLOCKS_TOGETHER 4096u
+#endif
 
 /* The largest capacity for the back of a class's ring. */
 uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class);

@@ -5,9 +5,15 @@
 #include "rings.h"
 #include "system.h"
 
+#ifdef PFS_SIM_SMALL /* two pieces in a chunk */
+#define CHUNK_BYTES (4 * (uint32_t)PFS_LINE)
+#define CHUNKS_MAPPED 2u
+#define CHUNKS_PURGED 2u
+#else
 #define CHUNK_BYTES ((uint32_t)16 << 10)
 #define CHUNKS_MAPPED 16u
 #define CHUNKS_PURGED 16u /* together */
+#endif
 
 struct chunk {
 	char *pages;

@@ -10,8 +10,6 @@
 
 #define BATCH 128u      /* rings revoked together */
 #define LOOKS_MOST 256u /* caches examined for a slab */
-#define CACHES_TOGETHER 64u
-#define BLOCKS_TOGETHER 4096u /* and those of one cache more */
 _Static_assert(PFS_SMALL_COUNT <= BATCH, "one cache's rings");
 
 /* After the barrier. */
@@ -45,7 +43,7 @@ struct batch {
 	uint32_t used;
 	bool keep_slots;
 	bool has_others; /* a ring of a cache that the calling thread does not own now */
-	bool is_in_use; /* rings were used since the last tick, or are being used */
+	bool is_in_use;  /* rings were used since the last tick, or are being used */
 };
 
 static void batch_add(struct batch *batch, struct pfs_cache *cache, struct pfs_cache_ring *ring)
@@ -89,13 +87,19 @@ static struct window window_of(const struct pfs_bin *bin)
 				pfs_conf.strict || all < LOOKS_MOST ? all : LOOKS_MOST };
 }
 
+/* What is left needs no barrier, and is buried in parts. */
+static bool is_passed_over(const struct pfs_cache *cache)
+{
+	return cache == pfs_cache_mine() || pfs_cache_is_left(cache);
+}
+
 /* Finds the window's end, too. */
 static uint64_t held_by_others(struct window *window, uint32_t class)
 {
 	uint64_t held = 0;
 	struct pfs_cache *cache = window->first;
 	for (uint32_t i = 0; i < window->count; i++, cache = cache->next_here)
-		if (cache != pfs_cache_mine())
+		if (!is_passed_over(cache))
 			held += pfs_ring_counts(&cache->rings[class]).held;
 	window->end = cache;
 	return held;
@@ -109,7 +113,7 @@ static uint64_t take_window(const struct window *window, uint32_t class)
 	struct pfs_cache *cache = window->first;
 	for (uint32_t i = 0; i < window->count; i++, cache = cache->next_here) {
 		struct pfs_cache_ring *ring = &cache->rings[class];
-		if (cache == pfs_cache_mine() || pfs_ring_counts(ring).held == 0)
+		if (is_passed_over(cache) || pfs_ring_counts(ring).held == 0)
 			continue;
 		if (batch.used == BATCH)
 			taken += batch_take(&batch);
@@ -175,20 +179,22 @@ bool pfs_caches_tick_some(bool all, bool is_first, struct pfs_caches_ticked *tic
 {
 	struct batch batch = { .used = 0, .keep_slots = false };
 	struct pfs_cache **next = &pfs_registry.next_to_tick[all];
-	uint64_t held = 0;
 	pfs_mutex_lock(&pfs_registry.lock);
-	ticked->taken += pfs_caches_bury();
+	uint64_t held = pfs_caches_bury();
+	ticked->taken += held;
 	if (is_first)
 		*next = pfs_registry.oldest;
-	for (uint32_t looks = 0; *next != NULL && looks < CACHES_TOGETHER &&
-				 batch.used + PFS_SMALL_COUNT <= BATCH && held < BLOCKS_TOGETHER;
+	for (uint32_t looks = 0;
+	     *next != NULL && looks < PFS_CACHES_TOGETHER &&
+	     batch.used + PFS_SMALL_COUNT <= BATCH && held < PFS_BLOCKS_TOGETHER;
 	     looks++) {
-		held += tick_cache(&batch, *next, all);
+		if (!pfs_cache_is_left(*next))
+			held += tick_cache(&batch, *next, all);
 		*next = (*next)->next;
 	}
 	ticked->taken += batch_take(&batch);
 	ticked->is_in_use |= batch.is_in_use;
-	bool is_over = *next == NULL;
+	bool is_over = *next == NULL && pfs_registry.next_left == NULL;
 	pfs_mutex_unlock(&pfs_registry.lock);
 	ticked->is_in_use |= pfs_slot_memory_purge();
 	return !is_over;

@@ -149,6 +149,12 @@ bool pfs_system_unmap(void *at, size_t size_bytes)
 	return pfs_system_purge(at, size_bytes);
 }
 
+bool pfs_system_show(void *at, size_t size_bytes)
+{
+	(void)at, (void)size_bytes;
+	return true;
+}
+
 void pfs_system_read_only(void *at, size_t size_bytes)
 {
 	(void)at, (void)size_bytes;

@@ -1,7 +1,8 @@
 /*
  * extents_test.c - random calls of an arena's extents. After each call: every page is in one
  * extent, the map has the ends of each extent and nothing between [EX1], no two free neighbours are
- * of the same kind [EX2], pages and bytes are counted [EX3], and what is marked zeroed is zero.
+ * of the same kind [EX2], pages and bytes are counted [EX3], what is marked zeroed is zero, and no
+ * page in use is hidden from children [EX4].
  * Sometimes metadata is refused; then nothing may be lost.
  */
 #include <stdio.h>
@@ -9,8 +10,10 @@
 #include <string.h>
 
 #include "memory/malloc/arena.h"
+#include "memory/malloc/hidden.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
+#include "memory/malloc/system.h"
 
 #ifndef STEPS
 #define STEPS 12000u
@@ -55,6 +58,74 @@ static uint64_t draw(uint64_t below)
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
 	return seed % below;
+}
+
+/* ---- what the system hides ---- */
+
+#define HIDDEN_PLACES ((size_t)1 << 18)
+
+static uintptr_t hidden[HIDDEN_PLACES]; /* a page, and 1 if it is hidden; 0: none */
+static uint32_t hides, shows;
+
+bool __real_pfs_system_hide(void *pages, size_t size_bytes);
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes);
+bool __real_pfs_system_show(void *pages, size_t size_bytes);
+bool __wrap_pfs_system_show(void *pages, size_t size_bytes);
+
+static uintptr_t *hidden_place(uintptr_t page)
+{
+	size_t at = (page / PFS_OS_PAGE * UINT64_C(0x9e3779b97f4a7c15)) >> 46;
+	while (hidden[at] != 0 && (hidden[at] & ~(uintptr_t)1) != page)
+		at = (at + 1) % HIDDEN_PLACES;
+	return &hidden[at];
+}
+
+static bool is_hidden(uintptr_t page)
+{
+	return (*hidden_place(page) & 1) != 0;
+}
+
+static void set_hidden(const void *pages, size_t size_bytes, bool to)
+{
+	for (size_t at = 0; at < size_bytes; at += PFS_OS_PAGE) {
+		uintptr_t page = (uintptr_t)pages + at;
+		*hidden_place(page) = page | to;
+	}
+}
+
+/* Sometimes it hides half of what was asked for, and refuses. */
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes)
+{
+	bool done = draw(8) != 0;
+	size_t bytes = done ? size_bytes : size_bytes / PFS_OS_PAGE / 2 * PFS_OS_PAGE;
+	hides++;
+	set_hidden(pages, bytes, true);
+	(void)__real_pfs_system_hide(pages, bytes);
+	return done;
+}
+
+bool __wrap_pfs_system_show(void *pages, size_t size_bytes)
+{
+	shows++;
+	set_hidden(pages, size_bytes, false);
+	return __real_pfs_system_show(pages, size_bytes);
+}
+
+/* Returns how many runs of its pages are hidden. */
+static uint32_t check_hidden(const struct pfs_extent *extent)
+{
+	uint32_t runs = 0;
+	bool was = false, is_all = true;
+	for (size_t at = 0; at < extent->size_bytes; at += PFS_OS_PAGE) {
+		bool is = is_hidden(extent->base + at);
+		runs += is && !was;
+		is_all &= is;
+		was = is;
+	}
+	CHECK(runs <= extent->hidden_parts, "%u runs of pages are hidden, %u counted", runs,
+	      extent->hidden_parts);
+	CHECK(is_all || !extent->is_hidden, "an extent that is hidden has pages that are not");
+	return extent->hidden_parts;
 }
 
 /* ---- the invariants ---- */
@@ -127,6 +198,7 @@ static void check_neighbours(struct pfs_extent *left, struct pfs_extent *right)
 static void check(void)
 {
 	size_t bytes = 0, active = 0;
+	uint32_t parts = 0;
 	all_count = 0;
 	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++)
 		add_kind((enum pfs_extent_kind)kind);
@@ -139,11 +211,17 @@ static void check(void)
 		bytes += all[at]->size_bytes;
 		CHECK(pfs_extent_arena(all[at]) == &arena, "an extent of no arena");
 		check_map(all[at]);
+		parts += check_hidden(all[at]);
+		CHECK(pfs_extent_kind(all[at]) < PFS_EXTENT_FREE_KINDS ||
+			      all[at]->hidden_parts == 0,
+		      "an extent in use is hidden");
 		if (at != 0)
 			check_neighbours(all[at - 1], all[at]);
 	}
 	CHECK(bytes == extents->mapped_bytes, "%zu bytes in extents, %zu mapped", bytes,
 	      extents->mapped_bytes);
+	CHECK(parts == extents->hidden_parts, "%u hidden parts, %u counted", parts,
+	      extents->hidden_parts);
 	CHECK(active == extents->active_bytes, "%zu bytes in use, %zu counted", active,
 	      extents->active_bytes);
 }
@@ -227,16 +305,30 @@ static void purge(void)
 	      left);
 }
 
+/* A fork hides what is not hidden yet, and no fork twice. */
+static void hide(void)
+{
+	struct pfs_hiding hiding = { extents->hidden_parts, 0 };
+	bool is_all = pfs_hidden_hide_in(&hiding, extents);
+	CHECK(hiding.parts == extents->hidden_parts || !is_all, "wrong parts");
+	uint32_t before = hides;
+	hiding.looks = 0;
+	(void)pfs_hidden_hide_in(&hiding, extents);
+	CHECK(!is_all || hides == before, "the same pages are hidden twice");
+}
+
 static void one_call(void)
 {
 	uint64_t kind = draw(100);
 	refusals = draw(20) == 0 ? 1 + (uint32_t)draw(2) : 0;
-	if (kind < 45)
+	if (kind < 44)
 		take();
-	else if (kind < 75 && held_count != 0)
+	else if (kind < 72 && held_count != 0)
 		give((uint32_t)draw(held_count));
-	else if (kind < 90 && held_count != 0)
+	else if (kind < 87 && held_count != 0)
 		resize(held[draw(held_count)]);
+	else if (kind < 95)
+		hide();
 	else if (kind < 98)
 		purge();
 	else if (kind < 99)
@@ -263,6 +355,8 @@ int main(int argc, char **argv)
 	check();
 	(void)pfs_extents_unmap(extents);
 	check();
+	CHECK(shows > STEPS / 1000 && shows <= hides + extents->purges, "%u hides, %u shows", hides,
+	      shows);
 	CHECK(extents->mapped_bytes == 0, "%zu bytes are still mapped", extents->mapped_bytes);
 	(void)printf("%u calls: fine\n", STEPS);
 	return 0;
