@@ -35,7 +35,7 @@ struct pfs_user_visit {
 
 static struct pfs_scratch arena;
 static const int *own_errno; /* its address is found by a call */
-static bool has_trials; /* some thread may see that a mutex is held */
+static bool has_trials;      /* some thread may see that a mutex is held */
 
 void pfs_loops_begin(void)
 {
