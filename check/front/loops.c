@@ -12,11 +12,11 @@
 
 #define SAME_MAX 8u /* earlier visits of a place that are compared */
 #define RUSH_MAX 100000u
+#define BACK_MAX 64u /* visits of any place that are looked through for them */
 /* Below a stack pointer: a variable that the program has not written yet has what was left there,
  * which must be the same whenever a schedule is executed. */
 #define DEAD_BYTES 512u
 #define KEPT_BYTES 256u /* of these, in a snapshot */
-#define BACK_MAX 64u    /* visits of any place that are looked through for them */
 
 uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
 

@@ -31,7 +31,7 @@ struct variable {
 static struct {
 	struct object objects[OBJECTS_MAX];
 	uint32_t count;
-	uint32_t used;    /* bits: threads whose blocks are of this execution */
+	uint32_t used; /* bits: threads whose blocks are of this execution */
 	int errors[PFS_TLS_OUTSIDE + 1];
 } tls;
 
