@@ -1,0 +1,41 @@
+"""meet_test.py PFS_CHECK COMPILER - the number of classes of each scenario of check/programs/meet.c;
+docs/explanation/searches.md has them beside GenMC's.
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+from programs import PROGRAMS, Checked, equal, expect, finish
+
+CLASSES = {
+    "once_2": 2, "once_3": 6, "once_4": 24, "twice_2": 4, "twice_3": 36, "twice_4": 576,
+    "beside_swaps_2": 16, "serial_3": 6,
+    "ticket_2": 8, "ticket_3": 1512, "ttas_2": 26, "ttas_3": 161100,
+    "seqlock_2": 53, "seqlock_3": 2809, "yield_3": 4,
+}
+FAIL = ["serial_first_fails", "serial_second_fails", "serial_third_fails"]
+LINE = re.compile(r"^(\w+) views exhaustive: (\d+) executions \((\d+) repeated a class, 0 incomplete\), "
+                  r"\d+ steps, (all there are: no violation|FAILED)$", re.MULTILINE)
+
+
+def main():
+    """All scenarios at once, in one run."""
+    with tempfile.TemporaryDirectory() as folder:
+        test = Checked(sys.argv[1], sys.argv[2], folder)
+        done = test.run(test.build(os.path.join(PROGRAMS, "meet.c")))
+    classes, failed = {}, []
+    for name, ran, repeated, end in LINE.findall(done.stdout + done.stderr):
+        if end == "FAILED":
+            failed.append(name)
+        else:
+            classes[name] = int(ran) - int(repeated)
+    equal(classes, CLASSES, "classes")
+    equal(failed, FAIL, "scenarios that fail")
+    expect(done.returncode == 1, f"exit {done.returncode}")
+    finish()
+
+
+if __name__ == "__main__":
+    main()
