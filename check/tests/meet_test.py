@@ -1,5 +1,5 @@
-"""meet_test.py PFS_CHECK COMPILER - the number of classes of each scenario of check/programs/meet.c;
-docs/explanation/searches.md has them beside GenMC's.
+"""meet_test.py - how many classes each scenario of check/programs/meet.c has.
+Arguments: pfs-check, a C compiler. docs/explanation/searches.md has the counts beside GenMC's.
 """
 
 import os
