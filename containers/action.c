@@ -20,13 +20,20 @@ static _Atomic(struct pfs_action *) fronts[FRONTS];
 /* glibc's sigaction under a name that no library replaces. */
 extern int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 
+/* Not getpid: a small program would have 64 KiB of glibc's code resident for that call alone. The
+ * code of syscall is beside mmap's, which is resident already. */
+static pid_t process(void)
+{
+	return (pid_t)syscall(SYS_getpid);
+}
+
 /* Ends the program as without a handler: by the repeated access, or by the signal that was sent. */
 static void end_by_default(int number, bool was_sent)
 {
 	const struct sigaction none = { .sa_handler = SIG_DFL };
 	(void)__sigaction(number, &none, NULL);
 	if (was_sent)
-		(void)syscall(SYS_tgkill, getpid(), gettid(), number);
+		(void)syscall(SYS_tgkill, process(), gettid(), number);
 }
 
 static struct sigaction *theirs_now(struct pfs_action *self)
@@ -79,7 +86,7 @@ static int act_alone(struct pfs_action *self, const struct sigaction *action,
 int pfs_action_set(struct pfs_action *self, const struct sigaction *action,
 		   struct sigaction *before)
 {
-	if (getpid() != self->owner)
+	if (process() != self->owner)
 		return act_alone(self, action, before);
 	struct sigaction now = *theirs_now(self);
 	if (action != NULL) {
@@ -97,7 +104,7 @@ int pfs_action_set(struct pfs_action *self, const struct sigaction *action,
 
 void pfs_action_child(struct pfs_action *self)
 {
-	self->owner = getpid();
+	self->owner = process();
 }
 
 struct pfs_action *pfs_action_of(int number)
@@ -127,7 +134,7 @@ void pfs_action_begin(struct pfs_action *self, int number, pfs_action_handler *h
 	struct sigaction now;
 	self->number = number;
 	self->handle = handle;
-	self->owner = getpid();
+	self->owner = process();
 	if (__sigaction(self->number, NULL, &now) != 0)
 		return;
 	self->kept[0] = now;

@@ -48,6 +48,8 @@
 #define pfs_cas_seq(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_seq_cst)
 #define pfs_cas_acq_rel(object, seen, value) PFS_CAS_WITH(object, seen, value, memory_order_acq_rel)
 
+#define pfs_exchange_acquire(object, value) \
+	PFS_DELAYED(atomic_exchange_explicit((object), (value), memory_order_acquire))
 #define pfs_exchange_seq(object, value) \
 	PFS_DELAYED(atomic_exchange_explicit((object), (value), memory_order_seq_cst))
 

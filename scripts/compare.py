@@ -28,15 +28,15 @@ def print_table(found, arguments):
     rows = found["rows"]
     width = max(len(row["case"]) for row in rows)
     way = "ratios within a round" if arguments.builds else "ratios across launches"
+    interval = "95 % without drift" if found["drift"] else "95 % interval"
     print(f"{arguments.metric}, {arguments.build} build, B / A; medians of process launches, {way}")
-    print(f"{'case':{width}}  {'A':>9}  {'B':>9}  {'B/A':>6}  {'95 % interval':>15}  "
-          f"{'margin':>7}  {'n':>5}  verdict")
+    print(f"{'case':{width}}  {'A':>9}  {'B':>9}  {'B/A':>6}  {interval:>18}  "
+          f"{'n':>5}  verdict")
     for row in rows:
         ratio = f"{row['ratio']:.3f}" if row["ratio"] is not None else "–"
         interval = " .. ".join(f"{end:.3f}" for end in row["interval"]) if row["interval"] else "–"
         print(f"{row['case']:{width}}  {number(row['a']['median']):>9}  "
-              f"{number(row['b']['median']):>9}  {ratio:>6}  {interval:>15}  "
-              f"{100 * row['margin']:>5.3g} %  "
+              f"{number(row['b']['median']):>9}  {ratio:>6}  {interval:>18}  "
               f"{row['a']['launches']:>2}/{row['b']['launches']:<2}  {row['verdict']}")
     ratios = [row["ratio"] for row in rows if row["ratio"] and row["verdict"] !=
               verdicts.YARDSTICK]
@@ -53,19 +53,14 @@ def assumptions(found, arguments):
     """What the verdicts rest on, in a sentence or two."""
     text = (f"better, worse: an interval of {judge.percent(found['level'])} (5 % for all rows "
             f"together), or the widest there is, is beyond the margin; same: the 95 % interval is "
-            "inside it.")
+            f"inside it. The margin is {arguments.margin:.3g}.")
     if arguments.builds:
-        return text + f" The margin is the least effect that counts, {arguments.threshold:.3g}."
+        return text
     if arguments.build == "simulated":
         return text + " Simulated: every seed must say so."
-    if found["drift"]:
-        moved = ", ".join(f"{kind} {100 * share:.3g} %" for kind, share in found["drift"].items())
-        return (text + " The margin is how far a baseline, the same code in both, moved from A to "
-                f"B at most: {moved}. That takes it that nothing moves ours and no baseline.")
-    alone, more = (verdicts.UNKNOWN_DRIFT[kind] for kind in (verdicts.ALONE, verdicts.SPREAD))
-    return (text + " No baseline is in both, so the same code is taken to move by up to "
-            f"{100 * alone:.0f} % with one thread and {1 + more:.0f} times with more from one run "
-            "to the next; --builds has no such doubt.")
+    return (f"{text}\nThe machine's drift, by baselines, the same code in A and B: "
+            f"{verdicts.drift_text(found['drift'])}. Intervals are without it and include its "
+            "doubt; --builds has no such doubt.")
 
 
 def warn(a, b, found, arguments):
@@ -95,7 +90,7 @@ def warn(a, b, found, arguments):
 
 
 def share(text):
-    """A threshold: 0 or more, below 10."""
+    """A margin: 0 or more, below 10."""
     try:
         value = float(text)
     except ValueError:
@@ -132,8 +127,8 @@ def parser_of():
                         help="counter to compare (default items_per_second)")
     parser.add_argument("--build", default=None, choices=BUILDS,
                         help="which launches to compare (default: the first of these that A has)")
-    parser.add_argument("--threshold", type=share, default=0.05,
-                        help="smallest effect that counts (default 0.05 = 5 %%)")
+    parser.add_argument("--margin", type=share, default=verdicts.MARGIN,
+                        help="the least effect that counts (default %(default)s: 5 %%)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--fail-on-regression", action="store_true",
                         help="exit 1 if any case is worse")
@@ -193,7 +188,7 @@ def main(argv=None):
     if arguments.build == "release":
         for side, title in zip((a, b), titles):
             verdicts.refuse_disturbed(side, title, arguments.metric)
-    found = verdicts.compare(a, b, arguments.metric, arguments.build, arguments.threshold,
+    found = verdicts.compare(a, b, arguments.metric, arguments.build, arguments.margin,
                              bool(arguments.builds))
     if not found["rows"]:
         known = sorted({m for (build, _), metrics in a.values.items()
@@ -203,8 +198,9 @@ def main(argv=None):
                                  f"there: {', '.join(known) or 'none'}")
     if arguments.json:
         print(json.dumps({"metric": arguments.metric, "build": arguments.build,
-                          "threshold": arguments.threshold, "level": found["level"],
-                          "drift": found["drift"], "cases": found["rows"],
+                          "margin": arguments.margin, "level": found["level"],
+                          "drift": {kind: drift._asdict() for kind, drift in
+                                    found["drift"].items()}, "cases": found["rows"],
                           "only_a": found["only_a"], "only_b": found["only_b"]}, indent=1,
                          allow_nan=False))
     else:

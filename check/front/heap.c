@@ -319,7 +319,10 @@ bool pfs_check_heap_name(const void *address, char *name, size_t name_bytes)
 								: NULL;
 	if (block == NULL)
 		return false;
-	(void)snprintf(name, name_bytes, "block %u+%zu", (unsigned)(block - heap.blocks),
+	uint32_t at = (uint32_t)(block - heap.blocks);
+	bool is_kept = at < heap.kept_count;
+	(void)snprintf(name, name_bytes, "%sblock %u+%zu", is_kept ? "the constructors' " : "",
+		       is_kept ? at : at - heap.kept_count,
 		       (size_t)((uintptr_t)address - block->first));
 	return true;
 }

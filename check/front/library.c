@@ -14,7 +14,6 @@
 
 #include "check/front/assembly.h"
 #include "check/front/elf_file.h"
-#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/pages.h"
 #include "check/front/places.h"
@@ -151,8 +150,6 @@ static void replace(const struct link_map *map, const ElfW(Rela) * first, size_t
 			function = own_of(map, symbol, first[i].r_addend);
 		if (function == NULL || *slot == function)
 			continue;
-		if (map == library.map)
-			pfs_loops_note_trial(strings + symbol->st_name);
 		unlock(slot);
 		*slot = function;
 	}

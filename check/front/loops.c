@@ -1,7 +1,9 @@
 #include "check/front/loops.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "check/front/library.h"
 #include "check/front/places.h"
 #include "check/front/shared.h"
 #include "check/machine/actors.h"
@@ -23,6 +25,7 @@ struct pfs_user_visit {
 	uint32_t sections;         /* locks that the thread has taken so far */
 	uint32_t held;             /* of these */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
+	int error;                 /* errno, which is the thread's own */
 	uint32_t bytes;
 	char stack[];
 };
@@ -45,7 +48,7 @@ void pfs_loops_enter(struct pfs_user_thread *self, const void *frame)
 	self->stack_end = frame;
 }
 
-void pfs_loops_note_trial(const char *function)
+void pfs_loops_find_trials(void)
 {
 	static const char *const trials[] = { "pthread_mutex_trylock",
 					      "pthread_mutex_timedlock",
@@ -54,7 +57,7 @@ void pfs_loops_note_trial(const char *function)
 					      "mtx_trylock",
 					      "mtx_timedlock" };
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
-		has_trials |= strcmp(function, trials[i]) == 0;
+		has_trials |= pfs_library_calls(trials[i]);
 }
 
 /* ---- stacks that others write ---- */
@@ -212,14 +215,19 @@ static bool is_same_place(const struct pfs_user_visit *visit)
 /* May it have read plain memory that others change without news of it, and without a race? */
 static bool has_inputs(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
-	return visit->inputs != self->inputs &&
-	       (visit->releases != self->releases || !pfs_user.machine->setup.watch);
+	return visit->inputs != self->inputs && visit->releases != self->releases;
+}
+
+/* If races are not looked for, others may change plain memory that it reads, without news. */
+static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
+{
+	return visit->inputs != self->inputs && !pfs_user.machine->setup.watch;
 }
 
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit)
 {
 	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
-	       !has_inputs(self, visit) &&
+	       !has_inputs(self, visit) && visit->error == errno &&
 	       memcmp(visit->registers, pfs_loops_entry, sizeof(visit->registers)) == 0 &&
 	       is_same_stack(self, visit);
 }
@@ -257,6 +265,7 @@ static void add(struct pfs_user_thread *self, uint32_t count)
 	visit->held = self->held;
 	visit->inputs = self->inputs;
 	visit->releases = self->releases;
+	visit->error = errno;
 	visit->bytes = bytes;
 	memcpy(visit->stack, now, bytes);
 	self->visits = visit;
@@ -339,7 +348,7 @@ static void look_back(struct pfs_user_thread *self, const struct pfs_sim_place *
 	const struct pfs_user_visit *same = find(self, &last);
 	uint32_t count = last != NULL ? last->count + 1 : 1;
 	if (same != NULL) {
-		wait(same, PFS_YIELD_LOOP, place);
+		wait(same, may_go_on(self, same) ? PFS_YIELD_AGAIN : PFS_YIELD_LOOP, place);
 		self->visits = NULL;
 		count = 1;
 	} else if (count > pfs_user.looks_max) {

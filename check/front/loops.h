@@ -2,9 +2,10 @@
  * loops.h - which iterations of the checked program's loops have no effect.
  *
  * A thread visits a place when it calls an atomic operation that may only read, a function that
- * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers
- * and stack are compared), and has changed nothing since, the iteration between had no effect:
- * without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of news.h.
+ * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers,
+ * stack and errno are compared), and has changed nothing since, the iteration between had no
+ * effect: without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of
+ * news.h.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
  * and free; a spurious failure; a value of a key. A section of a mutex without effects has none, if
@@ -44,7 +45,7 @@
 		"	jmp " target "\n"                \
 		".size " name ", .-" name "\n")
 #else
-#define PFS_LOOPS_REGISTERS 13u
+#define PFS_LOOPS_REGISTERS 22u
 #define PFS_LOOPS_ENTRY(name, target)                    \
 	__asm__(".text\n"                                \
 		".globl " name "\n"                      \
@@ -58,7 +59,11 @@
 		"	stp x23, x24, [x16, #48]\n"            \
 		"	stp x25, x26, [x16, #64]\n"            \
 		"	stp x27, x28, [x16, #80]\n"            \
-		"	str x29, [x16, #96]\n"                 \
+		"	stp x29, xzr, [x16, #96]\n"            \
+		"	stp d8, d9, [x16, #112]\n"             \
+		"	stp d10, d11, [x16, #128]\n"           \
+		"	stp d12, d13, [x16, #144]\n"           \
+		"	stp d14, d15, [x16, #160]\n"           \
 		"	b " target "\n"                  \
 		".size " name ", .-" name "\n")
 #endif
@@ -102,7 +107,7 @@ static inline void pfs_loops_effect(struct pfs_user_thread *self)
 	self->has_look = self->fenced = false;
 }
 
-/* The program calls a function that tries to lock a mutex. */
-void pfs_loops_note_trial(const char *function);
+/* The program is open: does it call a function that tries to lock a mutex? */
+void pfs_loops_find_trials(void);
 
 #endif

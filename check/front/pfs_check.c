@@ -17,6 +17,7 @@
 #include "check/front/libc.h"
 #include "check/front/library.h"
 #include "check/front/limit.h"
+#include "check/front/loops.h"
 #include "check/front/names.h"
 #include "check/front/outcomes.h"
 #include "check/front/pages.h"
@@ -353,6 +354,14 @@ static const char *open_program(const struct pfs_check_arguments *arguments)
 	return error != NULL ? error : pfs_library_open(program_path, lists);
 }
 
+/* As it is before each execution; NULL, or why not. */
+static const char *keep_program(void)
+{
+	pfs_names_begin();
+	pfs_loops_find_trials();
+	return pfs_library_keep();
+}
+
 static int run_program(struct pfs_check_arguments *arguments)
 {
 	if (arguments->save != NULL && !pfs_output_could(arguments->save))
@@ -382,10 +391,9 @@ static int run_program(struct pfs_check_arguments *arguments)
 		pfs_check_heap_uninitialized();
 	const char *error = open_program(arguments);
 	if (error == NULL)
-		error = pfs_library_keep();
+		error = keep_program();
 	if (error != NULL)
 		return refuse(arguments->program, error);
-	pfs_names_begin();
 	if (arguments->relaxed_volatile && !pfs_library_calls("__tsan_volatile_") &&
 	    !pfs_library_calls("__tsan_unaligned_volatile_"))
 		pfs_warn(

@@ -24,7 +24,13 @@
 /* ---- plain ---- */
 
 #define PFS_PLAIN_REPORT pfs_user_plain
-#define PFS_VOLATILE_REPORT pfs_volatile_access
+/* A read may be a loop's that waits. */
+#define PFS_VOLATILE_ENTRY(name, size, writes)                     \
+	void tsan##name(void *address)                             \
+	{                                                          \
+		pfs_volatile_access(address, (size), writes, HERE); \
+	}                                                          \
+	PFS_LOOPS_ENTRY(#name, "tsan" #name);
 #include "check/machine/plain_entries.h"
 
 void __tsan_init(void)

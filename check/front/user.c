@@ -11,15 +11,12 @@
 #include "check/front/places.h"
 #include "check/front/sizes.h"
 #include "check/front/shared.h"
-#include "check/front/thread_local.h"
 #include "check/machine/model.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
 #define PLAIN_MAX (1u << 21) /* accesses, between two steps of a thread */
 #define RANGE_PART ((size_t)1 << 20)
-
-struct pfs_user pfs_user;
 
 static void forget(struct pfs_user_thread *self)
 {
@@ -37,7 +34,7 @@ void pfs_user_begin(void)
 	pfs_user.thread_count = 0;
 	pfs_user.at_rest = NULL;
 	pfs_loops_begin();
-	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_TLS_OUTSIDE;
+	pfs_user.threads[PFS_USER_THREADS_MAX].id = PFS_USER_THREADS_MAX;
 }
 
 static void put_thread(struct pfs_machine_snapshot *snapshot, struct pfs_user_thread *thread)
@@ -57,25 +54,6 @@ void pfs_user_put(struct pfs_machine_snapshot *snapshot)
 	pfs_snapshot_put_count(snapshot, &pfs_user.executions, 1);
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest, sizeof(pfs_user.at_rest));
 	pfs_snapshot_put(snapshot, &pfs_user.at_rest_argument, sizeof(pfs_user.at_rest_argument));
-}
-
-struct pfs_user_thread *pfs_user_current(void)
-{
-	const struct pfs_machine *machine = pfs_user.machine;
-	uint32_t id = PFS_USER_THREADS_MAX;
-	if (__builtin_expect(pfs_user.closes != NULL, 0)) {
-		void (*close)(void) = pfs_user.closes;
-		pfs_user.closes = NULL;
-		close();
-	}
-	if (machine != NULL && machine->run.running != NULL)
-		id = machine->run.running->id;
-	return &pfs_user.threads[id];
-}
-
-void pfs_user_arrive(void)
-{
-	pfs_tls_switch(pfs_user_current()->id);
 }
 
 struct pfs_user_thread *pfs_user_add(void)

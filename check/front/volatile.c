@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "check/front/loops.h"
 #include "check/front/user.h"
 
 static struct {
@@ -29,8 +30,13 @@ static void close(void)
 {
 	struct pfs_sim_operation operation = access.operation;
 	operation.operand = swap(operation.address, operation.size_bytes, access.before);
-	if (operation.kind == PFS_SIM_STORE)
-		(void)pfs_user_execute(&operation);
+	if (operation.kind != PFS_SIM_STORE)
+		return;
+	uint64_t entry[PFS_LOOPS_REGISTERS]; /* of the call that closes it */
+	memcpy(entry, pfs_loops_entry, sizeof(entry));
+	pfs_loops_skip();
+	(void)pfs_user_execute(&operation);
+	memcpy(pfs_loops_entry, entry, sizeof(entry));
 }
 
 void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const void *code)
@@ -40,6 +46,7 @@ void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const vo
 	if (!access.is_on || !runs || size_bytes > sizeof(uint64_t) ||
 	    (uintptr_t)address % size_bytes != 0) {
 		pfs_user_plain(address, size_bytes, writes, code);
+		pfs_loops_skip();
 		return;
 	}
 	struct pfs_sim_operation operation = { .address = address,
@@ -48,6 +55,7 @@ void pfs_volatile_access(void *address, size_t size_bytes, bool writes, const vo
 					       .kind = PFS_SIM_LOAD,
 					       .order = PFS_SIM_RELAXED };
 	if (writes) {
+		pfs_loops_skip();
 		operation.kind = PFS_SIM_STORE;
 		memcpy(&access.before, address, size_bytes);
 	} else {

@@ -116,7 +116,8 @@ static void note_own(struct pfs_news *self, struct pfs_looks *looks, uint32_t at
 void pfs_news_arrive(struct pfs_machine *machine, struct pfs_vthread *thread)
 {
 	struct pfs_news *self = &machine->news;
-	bool repeats = thread->pending.operand == PFS_YIELD_LOOP;
+	bool repeats = thread->pending.operand == PFS_YIELD_LOOP ||
+		       thread->pending.operand == PFS_YIELD_AGAIN;
 	struct pfs_looks looks = { .from = thread->pending.operand != 0
 						   ? (uint32_t)thread->pending.expected
 						   : thread->looks.from };
@@ -207,6 +208,12 @@ bool pfs_news_step(struct pfs_machine *machine, const struct pfs_step *step)
 	return true;
 }
 
+static bool needs_news(const struct pfs_vthread *thread)
+{
+	uint64_t how = thread->pending.operand;
+	return how == PFS_YIELD_LOOP || how == PFS_YIELD_SPENT;
+}
+
 void pfs_news_nobody(struct pfs_machine *machine)
 {
 	struct pfs_news *self = &machine->news;
@@ -216,8 +223,7 @@ void pfs_news_nobody(struct pfs_machine *machine)
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		struct pfs_looks *looks = &machine->threads[id]->looks;
 		if (!stands_at_yield(machine->threads[id]) || looks->news ||
-		    machine->threads[id]->pending.operand == PFS_YIELD_LOOP ||
-		    machine->threads[id]->pending.operand == PFS_YIELD_SPENT)
+		    needs_news(machine->threads[id]))
 			continue;
 		looks->news = true;
 		looks->alone = machine->run.step_count;

@@ -37,10 +37,12 @@ struct pfs_step;
 
 /* The operand of a yield, whose `expected` is then the step from which reads count. LOOP: the
  * thread is in the state in which it was before that step, and has changed nothing since: it never
- * goes on without news, and in a search of all classes (setup.loops_end) not even with it. COUNTED:
- * it reads the same again and again, but its state differs. SPENT: so often that it is given up; it
- * never goes on without news. */
-enum { PFS_YIELD_LOOP = 1, PFS_YIELD_COUNTED = 2, PFS_YIELD_SPENT = 3 };
+ * goes on without news, and in a search of all classes (setup.loops_end) not even with it. AGAIN:
+ * the same, but it has read plain memory, and races are not looked for: others may change that
+ * without news, so it also goes on when nobody else can. COUNTED: it reads the same again and
+ * again, but its state differs. SPENT: so often that it is given up; it never goes on without
+ * news. */
+enum { PFS_YIELD_LOOP = 1, PFS_YIELD_AGAIN, PFS_YIELD_COUNTED, PFS_YIELD_SPENT };
 #define PFS_NEWS_LATER UINT32_MAX
 
 /* A location that a yielding thread has read. */

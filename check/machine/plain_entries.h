@@ -22,14 +22,9 @@
 		PFS_PLAIN_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
 	}
 /* Of volatile objects, if the compiler is told to tell them apart. */
-#ifndef PFS_VOLATILE_REPORT
-#define PFS_VOLATILE_REPORT PFS_PLAIN_REPORT
+#ifndef PFS_VOLATILE_ENTRY
+#define PFS_VOLATILE_ENTRY PFS_PLAIN_ENTRY
 #endif
-#define PFS_VOLATILE_ENTRY(name, size, writes)                                  \
-	void name(void *address)                                                \
-	{                                                                       \
-		PFS_VOLATILE_REPORT(address, (size), (writes), PFS_PLAIN_HERE); \
-	}
 #define PFS_PLAIN_ENTRIES(size)                                               \
 	PFS_PLAIN_ENTRY(__tsan_read##size, size, false)                       \
 	PFS_PLAIN_ENTRY(__tsan_write##size, size, true)                       \

@@ -118,3 +118,17 @@ PFS_CHECK_SCENARIO(too_many_values)
 {
 	pfs_check_thread(too_many, 0);
 }
+
+/* In one execution of two. */
+static void chooses_late(void *argument)
+{
+	(void)argument;
+	if (atomic_load(&shared) == 3)
+		(void)pfs_check_choose(17);
+}
+
+PFS_CHECK_SCENARIO(too_many_late)
+{
+	pfs_check_thread(chooses_late, 0);
+	pfs_check_thread(stores, 0);
+}

@@ -1,6 +1,7 @@
 /*
  * loops.c - yields that are in no loop, loops that give up, and loops that only wait: what stands
  * behind them must be found, and right ones must pass. SPIN: iterations of those that give up.
+ * SECTIONS: with a scenario that needs --steps 200.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -249,6 +250,30 @@ PFS_CHECK_SCENARIO(sees_held_fails)
 	pfs_check_thread(waits_by_sections, 0);
 	pfs_check_thread(sees_held, 0);
 }
+
+#ifdef SECTIONS
+static int is_held(void)
+{
+	if (pthread_mutex_trylock(&mutex) != 0)
+		return 1;
+	pthread_mutex_unlock(&mutex);
+	return 0;
+}
+
+/* Three sections of the loop, one after the other. */
+static void sees_sections(void *argument)
+{
+	if (is_held() && !is_held() && is_held() && !is_held() && is_held())
+		pfs_check_assert(!"held three times");
+	sets_in_section(argument);
+}
+
+PFS_CHECK_SCENARIO(sees_sections_fails)
+{
+	pfs_check_thread(waits_by_sections, 0);
+	pfs_check_thread(sees_sections, 0);
+}
+#endif
 #else
 PFS_CHECK_SCENARIO(waits_by_sections)
 {
@@ -301,6 +326,36 @@ PFS_CHECK_SCENARIO(wrong_waiter)
 	pfs_check_thread(first_waiter, 0);
 	pfs_check_thread(second_waiter, 0);
 	pfs_check_thread(signals_twice, 0);
+}
+
+/* The same with atomic flags: a thread that was woken in vain is among the waiters again. */
+static atomic_int first_told, second_told;
+
+static void waits_until(void *argument)
+{
+	atomic_int *flag = argument;
+	pthread_mutex_lock(&mutex);
+	while (atomic_load(flag) == 0)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void tells_both(void *argument)
+{
+	atomic_int *const flags[] = { &first_told, &second_told };
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&mutex);
+		atomic_store(flags[i], 1);
+		pthread_cond_signal(&condition);
+		pthread_mutex_unlock(&mutex);
+	}
+}
+
+PFS_CHECK_SCENARIO(woken_in_vain)
+{
+	pfs_check_thread(waits_until, &first_told);
+	pfs_check_thread(waits_until, &second_told);
+	pfs_check_thread(tells_both, 0);
 }
 
 /* A barrier whose sense turns, Drepper's mutex, and two compare-and-swaps: right, and few classes.

@@ -1,14 +1,17 @@
 /*
- * random.c - programs drawn at random, with loops that wait, give up, or count in other places:
+ * random.c - programs drawn at random, with loops that wait, give up, or count in other places, and
+ * with state that is thread-local, static, libc's, or allocated by a constructor:
  * random_loops_test.py compares what an exhaustive search finds with what the naive search finds,
  * which prunes nothing. PFS_RANDOM_SEED: of the first program; there are 1,000.
  *
  * Only thread 0 writes `gate`, and opens it at its end; only other threads wait for it without end.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pfslab/check.h>
@@ -30,6 +33,12 @@ enum kind {
 	YIELD,
 	NOTHING,
 	SECTION,
+	LOCAL,
+	LOCAL_ATOMIC,
+	STATIC,
+	ERROR,
+	KEPT,
+	LIST,
 	WAIT,
 	WAIT_YIELD,
 	WAIT_SECTION,
@@ -43,6 +52,10 @@ enum kind {
 	TRY_THREAD_LOCAL,
 	TRY_GLOBAL,
 	TRY_POINTER,
+	TRY_LOCAL_ATOMIC,
+	TRY_STATIC,
+	TRY_ERROR,
+	TRY_KEPT,
 	TRY_BACK,
 	KINDS
 };
@@ -58,7 +71,35 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned guarded;             /* by the mutex */
 static unsigned counts[THREADS_MAX]; /* each of one thread */
 static unsigned met[THREADS_MAX];    /* a hash of what the thread has seen */
-static _Thread_local unsigned own_count;
+static _Thread_local unsigned own_count, own_sum = 7;
+static _Thread_local atomic_uint own_atomic = 3;
+
+/* What a constructor allocates, and threads change: */
+static struct kept {
+	unsigned count, letters;
+	char *text;
+} *kept[THREADS_MAX];       /* each of one thread */
+static struct node {
+	struct node *next;
+} *list;                    /* by the mutex */
+static atomic_uint appended; /* to the list, in this execution */
+
+static __attribute__((constructor)) void keep(void)
+{
+	list = calloc(1, sizeof(*list));
+	for (unsigned t = 0; t < THREADS_MAX; t++) {
+		kept[t] = calloc(1, sizeof(*kept[t]));
+		kept[t]->text = strdup("kept");
+	}
+}
+
+static unsigned length_of_list(void)
+{
+	unsigned length = 0;
+	for (const struct node *at = list; at != NULL; at = at->next)
+		length++;
+	return length;
+}
 
 static unsigned draw(unsigned *state, unsigned below)
 {
@@ -69,6 +110,19 @@ static unsigned draw(unsigned *state, unsigned below)
 static unsigned look(const struct op *op)
 {
 	return op->at < 2 ? atomic_load(&words[op->at]) : atomic_load(&gate);
+}
+
+/* How often the thread has called it; first: anew. */
+static __attribute__((noinline)) unsigned calls_of(unsigned own, int first)
+{
+	static unsigned calls[THREADS_MAX];
+	calls[own] = first ? 0 : calls[own] + 1;
+	return calls[own];
+}
+
+static __attribute__((noinline)) int next_error(void)
+{
+	return ++errno;
 }
 
 static __attribute__((noinline)) int counts_down(unsigned *left)
@@ -154,6 +208,30 @@ static unsigned try_in(const struct op *op, unsigned own)
 			;
 		tries = left;
 		break;
+	case TRY_LOCAL_ATOMIC:
+		atomic_store(&own_atomic, 0);
+		while ((seen = look(op)) != op->value &&
+		       atomic_fetch_add(&own_atomic, 1) + 1 < op->most)
+			;
+		tries = atomic_load(&own_atomic);
+		break;
+	case TRY_STATIC:
+		tries = calls_of(own, 1);
+		while ((seen = look(op)) != op->value && (tries = calls_of(own, 0)) < op->most)
+			;
+		break;
+	case TRY_ERROR:
+		errno = 0;
+		while ((seen = look(op)) != op->value && next_error() < (int)op->most)
+			sched_yield();
+		tries = (unsigned)errno;
+		break;
+	case TRY_KEPT:
+		kept[own]->count = 0;
+		while ((seen = look(op)) != op->value && ++kept[own]->count < op->most)
+			;
+		tries = kept[own]->count;
+		break;
 	default:
 		/* It gives up when it has looked at one word, and at the other again. */
 		for (unsigned i = 0; i < 2 * op->most && seen != op->value; i++)
@@ -161,6 +239,41 @@ static unsigned try_in(const struct op *op, unsigned own)
 		break;
 	}
 	return seen * 8 + tries;
+}
+
+/* State that is not atomic memory, or that outlives the execution if nothing restores it. */
+static unsigned keep_in(const struct op *op, unsigned own)
+{
+	struct kept *mine = kept[own];
+	unsigned seen = 0;
+	switch (op->kind) {
+	case LOCAL: own_sum = own_sum * 3 + look(op); return own_sum;
+	case LOCAL_ATOMIC:
+		seen = atomic_fetch_add(&own_atomic, op->value);
+		return seen * 8 + look(op) + atomic_load(&own_atomic);
+	case STATIC: return look(op) * 4 + calls_of(own, 0);
+	case ERROR:
+		seen = (unsigned)errno;
+		errno = (int)(4 * own + op->value);
+		seen = seen * 16 + look(op);
+		return seen * 16 + (unsigned)errno;
+	case KEPT:
+		mine->letters = (unsigned)strlen(mine->text);
+		seen = look(op);
+		mine->text = realloc(mine->text, mine->letters + 2);
+		mine->text[mine->letters] = (char)('a' + seen);
+		mine->text[mine->letters + 1] = '\0';
+		return mine->letters * 8 + seen;
+	default:
+		pthread_mutex_lock(&mutex);
+		struct node *node = malloc(sizeof(*node));
+		node->next = list;
+		list = node;
+		seen = length_of_list();
+		pthread_mutex_unlock(&mutex);
+		atomic_fetch_add(&appended, 1);
+		return seen;
+	}
 }
 
 static unsigned run(const struct op *drawn, unsigned own)
@@ -182,7 +295,10 @@ static unsigned run(const struct op *drawn, unsigned own)
 		guarded += guarded < 3;
 		pthread_mutex_unlock(&mutex);
 		return seen;
-	default: return op->kind < TRY ? wait_in(op, own) : try_in(op, own);
+	default:
+		return op->kind < WAIT ? keep_in(op, own)
+		       : op->kind < TRY ? wait_in(op, own)
+					: try_in(op, own);
 	}
 }
 
@@ -202,6 +318,7 @@ static void body(void *argument)
 
 static void at_rest(void *argument)
 {
+	pfs_check_assert(length_of_list() == 1 + atomic_load(&appended));
 	pfs_check_outcome("%u %u %u  %x %x %x", atomic_load(&words[0]), atomic_load(&words[1]),
 			  guarded, met[0], met[1], met[2]);
 }
@@ -209,6 +326,11 @@ static void at_rest(void *argument)
 static void begin(unsigned number)
 {
 	unsigned state = number * 2654435761u + 1;
+	/* All is as the constructor left it, whatever other executions did. */
+	pfs_check_assert(length_of_list() == 1 && errno == 0 && own_sum == 7 && own_atomic == 3);
+	for (unsigned t = 0; t < THREADS_MAX; t++)
+		pfs_check_assert(strcmp(kept[t]->text, "kept") == 0 && kept[t]->count == 0 &&
+				 met[t] == 0 && calls_of(t, 0) == 1 && calls_of(t, 1) == 0);
 	threads = 2 + (draw(&state, 4) == 0);
 	for (unsigned t = 0; t < threads; t++) {
 		op_count[t] = 1 + draw(&state, t != 0 && threads == 2 ? 3 : 2);

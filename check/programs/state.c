@@ -1,6 +1,7 @@
 /*
  * state.c - what a program keeps is its own: names, thread-local variables, errno, memory that libc
  * allocates; and what calls of libc order, or write. Scenarios that end in _race have one.
+ * REFUSED: with a scenario that cannot be checked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -216,6 +217,29 @@ PFS_CHECK_SCENARIO(constructed)
 	pfs_check_at_rest(free_early, NULL);
 }
 
+/* The scenario's own, too: its thread-local variables and its errno are as at the start. */
+PFS_CHECK_SCENARIO(set_up)
+{
+	pfs_check_assert(plain == 3 && errno == 0);
+	plain = 5;
+	errno = ERANGE;
+	pfs_check_thread(lock_and_count, NULL);
+	pfs_check_thread(lock_and_count, NULL);
+}
+
+#ifdef REFUSED
+static void set_environment(void *argument)
+{
+	(void)argument;
+	setenv("name", "value", 1);
+}
+
+PFS_CHECK_SCENARIO(sets_environment)
+{
+	pfs_check_thread(set_environment, NULL);
+}
+#endif
+
 /* ---- what calls order ---- */
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -328,6 +352,18 @@ PFS_CHECK_SCENARIO(copy_race)
 {
 	pfs_check_thread(copy, NULL);
 	pfs_check_thread(copy, NULL);
+}
+
+static void fill_others(void *argument)
+{
+	(void)argument;
+	memset(&others, 1, sizeof(others));
+}
+
+PFS_CHECK_SCENARIO(copy_source_race)
+{
+	pfs_check_thread(copy, NULL);
+	pfs_check_thread(fill_others, NULL);
 }
 
 static atomic_int some = 9;

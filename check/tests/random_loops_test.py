@@ -2,7 +2,7 @@
 """random_loops_test.py - programs with loops, drawn at random (programs/random.c): an exhaustive
 search finds each outcome that the naive search finds, which prunes nothing.
 
-usage: random_loops_test.py PFS_CHECK COMPILER [--thousands N] [--memory sc|tso|views]
+usage: random_loops_test.py PFS_CHECK COMPILER [--thousands N] [--memory M[,M...]]
 Programs of which the naive search sees all are compared both ways. Exit 77: no such compiler.
 """
 
@@ -59,20 +59,24 @@ def main():
     parser.add_argument("pfs_check")
     parser.add_argument("compiler")
     parser.add_argument("--thousands", type=int, default=1)
-    parser.add_argument("--memory", choices=("sc", "tso", "views"), default="sc")
+    parser.add_argument("--memory", default="sc,views", help="of sc, tso, views")
     arguments = parser.parse_args()
     if shutil.which(arguments.compiler) is None:
         skip(f"no {arguments.compiler}")
-    programs = both = 0
+    models = arguments.memory.split(",")
+    programs, both = dict.fromkeys(models, 0), dict.fromkeys(models, 0)
     with tempfile.TemporaryDirectory() as folder:
         for thousand in range(arguments.thousands):
             seed = 1 + 1000 * thousand
             program = build(arguments.compiler, os.path.join(PROGRAMS, "random.c"),
                             os.path.join(folder, "random"), f"-DPFS_RANDOM_SEED={seed}")
-            more, whole = compare(arguments.pfs_check, program, arguments.memory, seed)
-            programs, both = programs + more, both + whole
-    expect(both > programs // 10, f"{both} of {programs} programs were compared both ways")
-    print(f"{programs} programs, {arguments.memory}: {both} compared both ways")
+            for memory in models:
+                more, whole = compare(arguments.pfs_check, program, memory, seed)
+                programs[memory], both[memory] = programs[memory] + more, both[memory] + whole
+    for memory in models:
+        said = f"{programs[memory]} programs, {memory}: {both[memory]} compared both ways"
+        expect(both[memory] > programs[memory] // 10, said)
+        print(said)
     finish()
 
 

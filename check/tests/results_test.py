@@ -229,8 +229,8 @@ class Test(Checked):
         for options, status, said in (
                 ([], 0, "all there are: no violation"),
                 (["--preemptions", "1"], 0, "every schedule of up to 1 preemptions: no violation"),
-                (["--executions", "40"], 1, "these were not all executions, as --complete"),
-                (["--search", "pct", "--executions", "40"], 1, "these were not all executions")):
+                (["--executions", "40"], 2, "these were not all executions, as --complete"),
+                (["--search", "pct", "--executions", "40"], 2, "these were not all executions")):
             self.expect(f"complete {options}", self.run(program, "--scenario", "turns",
                                                         "--complete", *options), status, said)
 

@@ -29,6 +29,7 @@ struct pfs_arena {
 	uint32_t cache_count;           /* under the registry, like caches */
 	struct pfs_cache *caches;       /* one of the ring of its caches; NULL: none */
 	struct pfs_cache *rack_next;    /* under the registry: whose rack is looked at next */
+	_Atomic(uint32_t) had_rack;     /* any thread: a hint that a rack held a block */
 	/* tick_round.c: dirty pages not needed since the last tick, and all when this one began */
 	size_t dirty_low, dirty_before;
 	struct pfs_curve *curves[2]; /* likewise: of dirty and of muzzy extents, or NULL */
@@ -74,6 +75,11 @@ struct pfs_arena *pfs_arena_for_large(struct pfs_arena *own, size_t size_bytes);
 /* Choose an arena for the calling thread and count the thread there: among the default arenas of
  * its node, one with the fewest threads. The process's first thread gets the first arena. */
 struct pfs_arena *pfs_arena_choose(bool is_first);
+
+/* Under the registry: add a cache to those of its arena, before the one that is looked at first, or
+ * remove it: what would go on with it goes on with the next. */
+void pfs_arena_add_cache(struct pfs_cache *cache);
+void pfs_arena_remove_cache(struct pfs_cache *cache);
 
 /* Around fork: first the list of arenas and their `growing` locks; then, after the registry of
  * caches, all their other locks. */

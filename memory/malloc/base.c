@@ -73,6 +73,16 @@ static void *cut(size_t size_bytes)
 	return piece;
 }
 
+void *pfs_base_new_pages(size_t size_bytes)
+{
+	char *pages = pfs_system_map_apart(size_bytes);
+	(void)pthread_mutex_lock(&lock);
+	mapped_bytes += pages != NULL ? size_bytes : 0;
+	used_bytes += pages != NULL ? size_bytes : 0;
+	(void)pthread_mutex_unlock(&lock);
+	return pages;
+}
+
 void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	(void)pthread_mutex_lock(&lock);

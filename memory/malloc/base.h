@@ -1,6 +1,6 @@
 /*
- * base.h - memory for the allocator's own use: never part of a program's block, never returned to
- * the system.
+ * base.h - memory for the allocator's own use: never part of a program's block. Pieces are never
+ * returned to the system.
  *
  * Pieces are cut from chunks, in multiples of 64 bytes, and are freed into a pool, one pool for
  * each kind of object. So memory that once held an extent descriptor, or a slab's words, always
@@ -22,6 +22,10 @@ struct pfs_base_pool {
  * except for its first word. NULL: no memory. */
 void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
 void pfs_base_free(struct pfs_base_pool *pool, void *piece);
+
+/* Whole pages, for an owner that returns their memory to the system and uses them again. Zeroes;
+ * NULL: no memory. */
+void *pfs_base_new_pages(size_t size_bytes);
 
 /* Bytes of all chunks that are mapped, and the part of them that was cut into pieces. */
 void pfs_base_counts(uint64_t *mapped, uint64_t *used);

@@ -10,6 +10,8 @@
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
  *
+ * Large free extents are not copied (hidden.h): in the child they have no memory.
+ *
  * The child's other threads are gone. What their rings held goes to the words, what they purged is
  * dirty, and the ticker starts anew with the child's second thread.
  */
@@ -20,8 +22,10 @@
 #include "cache.h"
 #include "catch.h"
 #include "guard.h"
+#include "hidden.h"
 #include "last.h"
 #include "locks.h"
+#include "slot_memory.h"
 #include "start.h"
 #include "tick.h"
 
@@ -48,13 +52,13 @@ void pfs_start_prepare(void)
 	pfs_arenas_lock();
 	pfs_base_lock();
 	pfs_guard_lock();
+	pfs_hidden_begin();
 }
 
 static void unlock_inner(void)
 {
 	pfs_guard_unlock();
 	pfs_base_unlock();
-	pfs_arenas_unlock();
 }
 
 static void unlock_outer(void)
@@ -69,7 +73,9 @@ static void in_parent(void)
 {
 	if (pfs_is_last())
 		return;
+	pfs_hidden_end();
 	unlock_inner();
+	pfs_arenas_unlock();
 	unlock_outer();
 	if (_IO_list_unlock != NULL)
 		_IO_list_unlock();
@@ -80,7 +86,10 @@ static void in_child(void)
 	if (pfs_is_last())
 		return;
 	unlock_inner();
+	pfs_hidden_child(); /* frees descriptors: not under the base's lock */
+	pfs_arenas_unlock();
 	pfs_caches_child();
+	pfs_slot_memory_child();
 	pfs_tick_child();
 	pfs_catch_child();
 	unlock_outer();

@@ -116,6 +116,9 @@ bool pfs_rack_put(struct pfs_extent *extent)
 	 * before its owner's last stores. */
 	pfs_store_release(slot, (uint64_t)(uintptr_t)extent | class);
 	pfs_store_relaxed(&cache->rack_is_used, 1); /* relaxed: a hint; ticks look without */
+	/* relaxed, both: a hint. Its line is read for each slab, so it is written once. */
+	if (pfs_load_relaxed(&cache->arena->had_rack) == 0)
+		pfs_store_relaxed(&cache->arena->had_rack, 1); /* relaxed: as above */
 	return true;
 }
 
@@ -133,6 +136,10 @@ bool pfs_rack_tick(struct pfs_cache *cache, bool all)
 		if (!all && (word & SEEN) == 0)
 			/* relaxed: the same block, and [RK3] stays the head of the sequence */
 			(void)pfs_cas_relaxed(slot, &word, word | SEEN);
+		else if (all)
+			/* [RK4] acquire, pairs with [RK3]. No CAS, which would fail if a tick marks
+			 * the block meanwhile. */
+			end_word(pfs_exchange_acquire(slot, 0));
 		else if (take_word(slot, word))
 			end_word(word);
 	}

@@ -16,7 +16,7 @@
  * 	[RK2] a block on a rack is of its thread's arena, and its extent's kind is CACHED. So a
  * 	     second free is noticed at once, and pfs_malloc_walk passes the block over.
  *
- * Ordering:  [RK3] slot: store, release  <->  [RK4] slot: CAS, acquire
+ * Ordering:  [RK3] slot: store, release  <->  [RK4] slot: CAS or exchange, acquire
  *            carries: the owner's last bytes and what the extent says of the block, to the thread
  *            that gets it.
  * Progress   put and take: wait-free, except that put frees the block that it replaces.
@@ -39,7 +39,8 @@ void *pfs_rack_take(size_t size_bytes);
 bool pfs_rack_put(struct pfs_extent *extent);
 
 /* Free the blocks of a rack: all, or those that the last call without `all` has seen. Returns
- * whether some stay. Blocking: the extents' lock. */
+ * whether some stay. If its owner asks for all, none stays, whatever other threads do meanwhile: a
+ * thread that ends gives back its cache. Blocking: the extents' lock. */
 bool pfs_rack_tick(struct pfs_cache *cache, bool all);
 
 /* Add what a rack holds, and how many requests it has served. */

@@ -9,7 +9,9 @@
 
 void pfs_racks_take_back(struct pfs_arena *arena)
 {
-	if (!pfs_mutex_try_lock(&pfs_registry.lock))
+	/* A small program keeps no blocks here. pthread_mutex_trylock would cost it 64 KiB of
+	 * glibc's constants, where its table of jumps is. relaxed: a hint. */
+	if (pfs_load_relaxed(&arena->had_rack) == 0 || !pfs_mutex_try_lock(&pfs_registry.lock))
 		return;
 	struct pfs_cache *cache = arena->rack_next != NULL ? arena->rack_next : arena->caches;
 	for (uint32_t i = 0; i < arena->cache_count && i < LOOKS_MOST; i++) {

@@ -10,7 +10,6 @@
 #include "rings.h"
 #include "rack.h"
 
-struct pfs_registry pfs_registry;
 static struct pfs_base_pool cache_pool;
 
 void pfs_caches_start(void)
@@ -18,36 +17,9 @@ void pfs_caches_start(void)
 	pfs_mutex_init(&pfs_registry.lock);
 }
 
-/* Add a cache to its arena's, before the one that is looked at first. */
-static void list_here(struct pfs_cache *cache)
-{
-	struct pfs_arena *arena = cache->arena;
-	if (arena->cache_count++ == 0)
-		arena->caches = cache->previous_here = cache->next_here = cache;
-	cache->next_here = arena->caches;
-	cache->previous_here = arena->caches->previous_here;
-	cache->previous_here->next_here = cache;
-	cache->next_here->previous_here = cache;
-}
-
-static void unlist_here(struct pfs_cache *cache)
-{
-	struct pfs_arena *arena = cache->arena;
-	struct pfs_cache *next = --arena->cache_count != 0 ? cache->next_here : NULL;
-	if (arena->caches == cache)
-		arena->caches = next;
-	if (arena->rack_next == cache)
-		arena->rack_next = next;
-	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
-		if (arena->bins[class].look_next == cache)
-			arena->bins[class].look_next = next;
-	cache->previous_here->next_here = cache->next_here;
-	cache->next_here->previous_here = cache->previous_here;
-}
-
 void pfs_cache_enlist(struct pfs_cache *cache)
 {
-	list_here(cache);
+	pfs_arena_add_cache(cache);
 	pfs_registry.had_any = true;
 	cache->next = NULL;
 	cache->previous = pfs_registry.newest;
@@ -63,7 +35,7 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 /* A tick that would go on with this cache goes on with the next. */
 static void unlist(struct pfs_cache *cache)
 {
-	unlist_here(cache);
+	pfs_arena_remove_cache(cache);
 	for (uint32_t all = 0; all < 2; all++)
 		if (pfs_registry.next_to_tick[all] == cache)
 			pfs_registry.next_to_tick[all] = cache->next;
@@ -94,9 +66,9 @@ static void leave_arena(struct pfs_cache *cache)
 void pfs_cache_move(struct pfs_cache *cache, struct pfs_arena *arena)
 {
 	leave_arena(cache);
-	unlist_here(cache);
+	pfs_arena_remove_cache(cache);
 	cache->arena = arena;
-	list_here(cache);
+	pfs_arena_add_cache(cache);
 	join_arena(cache);
 }
 

@@ -7,24 +7,23 @@
 #include "arena.h"
 #include "conf.h"
 #include "rings.h"
+#include "slot_memory.h"
 
-#define SLOT_POOLS 8u /* for a back of 8 to 1024, and its front */
 #define SHARE_LEAST 64u
 #define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
-static struct pfs_base_pool slot_pools[SLOT_POOLS]; /* under the registry */
-
-static uint32_t pool_of(uint32_t capacity)
+/* Sizes of slots: for a back of 8 to 1024, and its front. */
+static uint32_t size_of(uint32_t capacity)
 {
-	uint32_t pool = 0;
-	while ((PFS_RING_CAPACITY_LEAST << pool) < capacity)
-		pool++;
-	return pool;
+	uint32_t size = 0;
+	while ((PFS_RING_CAPACITY_LEAST << size) < capacity)
+		size++;
+	return size;
 }
 
 static uint32_t slot_bytes_of(uint32_t capacity)
 {
-	uint32_t back = PFS_RING_CAPACITY_LEAST << pool_of(capacity);
+	uint32_t back = PFS_RING_CAPACITY_LEAST << size_of(capacity);
 	uint32_t front = back < PFS_FRONT_MOST ? back : PFS_FRONT_MOST;
 	return (front + 1 + back) * (uint32_t)sizeof(void *);
 }
@@ -50,13 +49,13 @@ uint32_t pfs_ring_capacity_most(const struct pfs_cache *cache, uint32_t class)
 {
 	uint32_t most = entries_most(class);
 	uint32_t front = front_most(class);
-	uint32_t pools_most = PFS_RING_CAPACITY_LEAST << (SLOT_POOLS - 1);
+	uint32_t slots_most = PFS_RING_CAPACITY_LEAST << (PFS_SLOT_SIZES - 1);
 	uint32_t threads = pfs_load_relaxed(&cache->arena->threads); /* relaxed: a guess */
 	uint32_t share = pfs_classes[class].regions / (threads != 0 ? threads : 1);
 	share = share > SHARE_LEAST ? share : SHARE_LEAST;
 	most = most > front ? most - front : 1;
 	most = most < share ? most : share;
-	return most < pools_most ? most : pools_most;
+	return most < slots_most ? most : slots_most;
 }
 
 static void count_slots(struct pfs_cache *cache, uint32_t more)
@@ -65,10 +64,17 @@ static void count_slots(struct pfs_cache *cache, uint32_t more)
 	(void)pfs_fetch_add_relaxed(&cache->slot_bytes, more);
 }
 
+static void free_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring)
+{
+	uint32_t bytes = slot_bytes_of(ring->capacity);
+	pfs_slot_memory_free(ring->slots, size_of(ring->capacity), bytes);
+	count_slots(cache, -bytes);
+}
+
 bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint32_t capacity)
 {
 	uint32_t bytes = slot_bytes_of(capacity);
-	void **slots = pfs_base_new(&slot_pools[pool_of(capacity)], bytes);
+	void **slots = pfs_slot_memory_new(size_of(capacity), bytes);
 	if (slots == NULL)
 		return false;
 	uint32_t most = front_most((uint32_t)(ring - cache->rings));
@@ -80,8 +86,7 @@ bool pfs_ring_resize(struct pfs_cache *cache, struct pfs_cache_ring *ring, uint3
 		memcpy(slots, ring->slots, front * sizeof(*slots));
 		memcpy(slots + front_capacity + 1, pfs_ring_back_slots(ring),
 		       back * sizeof(*slots));
-		pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots);
-		count_slots(cache, -slot_bytes_of(ring->capacity));
+		free_slots(cache, ring);
 	}
 	ring->slots = slots;
 	ring->capacity = (uint16_t)capacity;
@@ -97,8 +102,7 @@ void pfs_ring_drop_slots(struct pfs_cache *cache, struct pfs_cache_ring *ring)
 {
 	if (ring->slots == NULL)
 		return;
-	pfs_base_free(&slot_pools[pool_of(ring->capacity)], ring->slots);
-	count_slots(cache, -slot_bytes_of(ring->capacity));
+	free_slots(cache, ring);
 	ring->slots = NULL;
 	ring->capacity = 0;
 	ring->front_capacity = 0;

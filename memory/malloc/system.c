@@ -79,6 +79,16 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 	return advise(pages, size_bytes, MADV_FREE);
 }
 
+bool pfs_system_hide(void *pages, size_t size_bytes)
+{
+	return advise(pages, size_bytes, MADV_WIPEONFORK);
+}
+
+bool pfs_system_show(void *pages, size_t size_bytes)
+{
+	return advise(pages, size_bytes, MADV_KEEPONFORK);
+}
+
 uint32_t pfs_system_resident(void *pages, uint32_t count)
 {
 	unsigned char are_resident[PFS_SYSTEM_LOOK_PAGES];

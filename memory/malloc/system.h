@@ -37,6 +37,11 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 #define PFS_SYSTEM_LOOK_PAGES 256u
 uint32_t pfs_system_resident(void *pages, uint32_t count);
 
+/* hide: in children that are forked from now on these pages are zeroed, without memory; show: they
+ * are copies again. False: refused, perhaps after some of the pages. Linux before 4.14 refuses. */
+bool pfs_system_hide(void *pages, size_t size_bytes);
+bool pfs_system_show(void *pages, size_t size_bytes);
+
 /* Exclude these pages from transparent huge pages. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 

@@ -6,6 +6,7 @@
 #include "conf.h"
 #include "rack.h"
 #include "rings.h"
+#include "slot_memory.h"
 
 #define BATCH 128u      /* rings revoked together */
 #define LOOKS_MOST 256u /* caches examined for a slab */
@@ -147,7 +148,7 @@ static bool is_idle(struct batch *batch, struct pfs_cache *cache, uint32_t class
 	bool is_same = calls == cache->seen_calls[class];
 	cache->seen_calls[class] = calls;
 	batch->is_in_use |= !is_same;
-	return (is_same || all) && !pfs_ring_is_revoked(ring);
+	return is_same || all;
 }
 
 /* Revoke a cache's idle rings, and free what is idle on its rack. Returns how many blocks the rings
@@ -157,10 +158,15 @@ static uint64_t tick_cache(struct batch *batch, struct pfs_cache *cache, bool al
 	uint64_t held = 0;
 	batch->is_in_use |= pfs_rack_tick(cache, all);
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
+		struct pfs_cache_ring *ring = &cache->rings[class];
 		if (!is_idle(batch, cache, class, all))
 			continue;
-		held += pfs_ring_counts(&cache->rings[class]).held;
-		batch_add(batch, cache, &cache->rings[class]);
+		if (pfs_ring_is_revoked(ring)) { /* [CR1] for a slab, which left it its slots */
+			pfs_ring_drop_slots(cache, ring);
+			continue;
+		}
+		held += pfs_ring_counts(ring).held;
+		batch_add(batch, cache, ring);
 	}
 	return held;
 }
@@ -184,6 +190,7 @@ bool pfs_caches_tick_some(bool all, bool is_first, struct pfs_caches_ticked *tic
 	ticked->is_in_use |= batch.is_in_use;
 	bool is_over = *next == NULL;
 	pfs_mutex_unlock(&pfs_registry.lock);
+	ticked->is_in_use |= pfs_slot_memory_purge();
 	return !is_over;
 }
 

@@ -7,6 +7,8 @@
 #include "base/command_line.h"
 #include "check/search/jobs.h"
 
+#define PREEMPTIONS_DEFAULT UINT64_MAX /* not given */
+
 struct arguments {
 	const char *scenario, *memory, *search, *weaken;
 	uint64_t seed, executions, jobs, preemptions;
@@ -53,7 +55,7 @@ static int read_arguments(const struct pfs_scene_command *self, struct arguments
 		PFS_TEXT_OPTION("search", "K", &arguments->search,
 				"exhaustive, states, rotate, ... as for pfs-sim explore"),
 		PFS_NUMBER_OPTION("preemptions", "N", &arguments->preemptions, 0, 1000,
-				  "of --search bounded; default 2"),
+				  "of --search bounded (default 2) and fixpoint (default: any)"),
 		PFS_NUMBER_OPTION("seed", "N", &arguments->seed, 0, UINT64_MAX, "default 1"),
 		PFS_NUMBER_OPTION("executions", "N", &arguments->executions, 0, UINT64_MAX,
 				  "stop after N executions; default 0: no limit"),
@@ -143,12 +145,14 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 {
 	static struct pfs_search_result result;
 	static char weaken[256];
+	uint32_t preemptions = kind == PFS_SEARCH_FIXPOINT ? PFS_PREEMPTIONS_ANY : 2;
+	if (arguments->preemptions != PREEMPTIONS_DEFAULT)
+		preemptions = (uint32_t)arguments->preemptions;
 	const struct pfs_search_options options = { .kind = kind,
 						    .seed = arguments->seed,
 						    .execution_max = arguments->executions,
 						    .seconds_max = arguments->seconds,
-						    .preemption_max =
-							    (uint32_t)arguments->preemptions };
+						    .preemption_max = preemptions };
 	struct pfs_jobs_sums sums = { .count = 0 };
 	for (size_t i = 0; i < PFS_SCENE_SUMS_MAX && self->sums[i].name != NULL; i++)
 		sums.at[sums.count++] = self->sums[i].value;
@@ -184,9 +188,11 @@ static int explore(const struct pfs_scene_command *self, const struct arguments 
 
 int pfs_scene_command(const struct pfs_scene_command *self, int argc, char **argv)
 {
-	struct arguments arguments = {
-		.memory = "sc", .search = "exhaustive", .seed = 1, .jobs = 1, .preemptions = 2
-	};
+	struct arguments arguments = { .memory = "sc",
+				       .search = "exhaustive",
+				       .seed = 1,
+				       .jobs = 1,
+				       .preemptions = PREEMPTIONS_DEFAULT };
 	if (argc < 2) {
 		list(self);
 		return pfs_command_end(self->program, 0);

@@ -133,6 +133,35 @@ def middle_ratio(base, other):
     return median([b / a for a in base for b in other])
 
 
+@functools.lru_cache(maxsize=None)
+def student_quantile(share, freedom):
+    """Of Student's distribution, for a share of at least 1/2: by bisection of its integral."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) \
+        / math.sqrt(freedom * math.pi)
+
+    def area(angle):  # of the density between 0 and root(freedom) tan(angle), by Simpson's rule
+        step = angle / 200
+        heights = [math.cos(k * step) ** (freedom - 1) for k in range(201)]
+        return scale * math.sqrt(freedom) * step / 3 * (
+            heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2]))
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if area(middle) < share - 0.5 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+NORMAL_MAD = 1.4826  # a normal distribution's deviation over its median absolute deviation
+
+
+def middle_and_spread(values):
+    """(median, the deviation that a normal distribution of this median absolute deviation has):
+    up to half of the values may be astray."""
+    middle = median(values)
+    return middle, NORMAL_MAD * median([abs(value - middle) for value in values])
+
+
 DRAWS = 1000
 
 

@@ -1,16 +1,15 @@
 """change.py - a result against an earlier one: what changed beyond noise.
 
 The verdicts are those of verdicts.py: a case is better or worse only where an interval that all
-rows together miss with 5 % at most lies beyond the margin, which is how far baselines, the same
-code in both, moved in between. Results of two machines, or of a machine that was disturbed, are
-not compared: the difference would be theirs.
+rows together miss with 5 % at most, without the machine's drift, lies beyond the margin. Results of
+two machines, or of a machine that was disturbed, are not compared: the difference would be theirs.
 """
 
 from common import columns, documents, stats
 from common.amounts import number
 from reporting import markup, verdicts
 
-METRIC, THRESHOLD = "items_per_second", 0.05
+METRIC = "items_per_second"
 COUNTS = ("excess_pages", "needless_growths")
 NAMED = (verdicts.WORSE, verdicts.BETTER)
 
@@ -48,7 +47,7 @@ def counts(new, old):
 
 def compared(new, old):
     """The rows of verdicts.compare."""
-    return verdicts.compare(old, new, METRIC, "release", THRESHOLD)
+    return verdicts.compare(old, new, METRIC, "release")
 
 
 def tally_text(rows):
@@ -60,13 +59,9 @@ def tally_text(rows):
 
 def assumed(found):
     """What the verdicts rest on, in a sentence."""
-    if not found["drift"]:
-        alone, more = (verdicts.UNKNOWN_DRIFT[k] for k in (verdicts.ALONE, verdicts.SPREAD))
-        return (f"No baseline is in both: the same code is taken to move by {100 * alone:.0f} % "
-                f"with one thread and {1 + more:.0f} times with more.")
-    moved = ", ".join(f"{kind} {100 * share:.3g} %" for kind, share in found["drift"].items())
-    return (f"A case counts as changed beyond what moved the baselines, the same code in both: "
-            f"{moved}; and by {100 * THRESHOLD:.0f} % at least.")
+    return (f"A case counts as changed by {100 * found['margin']:.0f} % at least, without the "
+            "machine's drift. Drift, by baselines, the same code in both: "
+            f"{verdicts.drift_text(found['drift'])}.")
 
 
 def _row(row):
@@ -77,7 +72,7 @@ def _row(row):
             row["verdict"]]
 
 
-HEADERS = ["case", "before", "now", "now / before", "95 % interval", "verdict"]
+HEADERS = ["case", "before", "now", "now / before", "95 % without drift", "verdict"]
 
 
 def tables_of(new, old):

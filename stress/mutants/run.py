@@ -5,8 +5,10 @@ usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--
                              [--list] [--verbose]
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
-patch of one file for git apply. The default is kit.patches; allocator, accounts, profile,
-the memory trace and the server's adapter have their own. Copies the sources, builds small sets of
+patch of one file for git apply. The default is kit.patches; pfs-check, allocator, accounts,
+profile, the memory trace and the server's adapter have their own. A test passes if it ends with
+status 0, or, where there is a line `says:`, if its output and `exit STATUS` match that regular
+expression. Copies the sources, builds small sets of
 programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that CMake
 names), and runs each named test once for each mutant, which must fail and match the regular
 expression `expect`, and once unchanged, which must pass. A mutant whose patch does not apply, or
@@ -45,7 +47,8 @@ RACE_FLAGS = ["-std=gnu11", "-g", "-fsanitize=thread", "-DPFS_LIBRARY_IS_INSTRUM
               "-Iinclude", "-Icontainers", "-Ivariants", "-I."]
 RACE_VARIANTS = ("local_scan", "reclaiming", "original", "exact", "magazine")
 # The programs of a set that CMake describes.
-CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
+CMAKE_SETS = {"check": ("pfs-check",),
+              "sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "stress": ("pfs-stress", "address_test", "barrier_test", "calls_test", "decay_test",
                          "fork_ring_test", "kept_test", "own_word_test", "pass_test", "read_test",
                          "reclaim_test", "stopped_test"),
@@ -55,11 +58,16 @@ CMAKE_SETS = {"sim": ("pfs-sim", "four_pages", "misuse", "steps_test"),
               "owners": ("owners_search",), "extents": ("malloc_extents_test",),
               "apart": ("malloc_apart_test",),
               "looks": ("malloc_looks_test",), "rack": ("malloc_rack_test",),
+              "racks": ("rack_search",), "slots": ("malloc_slots_test",),
+              "hidden": ("malloc_hidden_test",),
               "purge": ("malloc_purge_test",), "background": ("malloc_background_test",),
               "guard": ("malloc_guard_test", "malloc_choose_test"),
               "server": ("server_adapter_test", "server_pages_test", "server_status_test",
                          "server_threads_test")}
+LINK_WORDS = ("-l", "-Wl,--wrap=", "-Wl,--dynamic-list=")
 TEST_SECONDS = 100
+# For the compiler of a checked program.
+CHECKED_FLAGS = ["-w", "-Iinclude", "-include", "pfslab/check_copies.h"]
 RACE_SECONDS = 20
 CONTROL_EXECUTIONS = 2000
 
@@ -196,7 +204,7 @@ def cmake_build(scratch, name):
             if source.endswith((".c", ".cc")):
                 (library if part not in words else own)[source] = flags
         programs[program] = own
-        link += [w for w in words if w.startswith(("-l", "-Wl,--wrap=")) or
+        link += [w for w in words if w.startswith(LINK_WORDS) or
                  w == "-pthread" or ".so" in w]
     return Build(name, scratch, library, programs, link)
 
@@ -210,7 +218,9 @@ def builds_in(scratch):
 def words_of(build, test, executions=None, seconds=None):
     """Program and arguments of a test: one process, and other bounds where they are given."""
     words = test.split()[1:]
-    if build.name == "tsan":
+    if build.name == "check":
+        words += ([] if "--" in words else ["--"]) + CHECKED_FLAGS
+    elif build.name == "tsan":
         words += [str(seconds)] if seconds else []
     elif words[1:2] == ["explore"]:
         words += ["--jobs", "1"]
@@ -231,7 +241,12 @@ def run_test(build, folder, words):
                                 errors="replace")
     except subprocess.TimeoutExpired:
         return None, "hung"
-    return result.returncode, result.stdout
+    return result.returncode, f"{result.stdout}exit {result.returncode}\n"
+
+
+def passes(mutant, code, output):
+    """Does the mutant's test pass?"""
+    return re.search(mutant["says"], output) if "says" in mutant else code == 0
 
 
 def apply_patch(mutant, tree):
@@ -285,7 +300,7 @@ def try_mutant(build, tree, mutant, verbose):
     if verbose:
         print("\n".join("      " + line for line in output.split("\n")[:12]))
     took = re.search(r": (\d+) executions", output)
-    if code == 0:
+    if passes(mutant, code, output):
         return "not caught: the test passes", 0
     if not re.search(mutant["expect"], output):
         last = output.strip().split("\n")[-1] if output.strip() else "nothing said"
@@ -305,10 +320,11 @@ def try_test(build, tree, test, mutants, verbose):
         print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} "
               f"{time.monotonic() - begin:5.1f} s  {why or mutant['breaks']}", flush=True)
     code, output = run_test(build, build.base(), words_of(build, test, executions=furthest))
-    if code != 0:
+    fine = all(passes(mutant, code, output) for mutant in mutants)
+    if not fine:
         print(f"FAILED  unchanged sources fail `{test}` (exit {code}): {output.strip()[-200:]}",
               flush=True)
-    return passed, failed + (code != 0)
+    return passed, failed + (not fine)
 
 
 def prepare(builds, names, pool):

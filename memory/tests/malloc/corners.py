@@ -16,9 +16,9 @@ import time
 
 import preload
 
-THEMES = ("limits", "contents", "fork", "life", "threads", "misuse", "scarce", "numbers",
-          "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "profile", "arenas",
-          "conf", "fill", "replaced")
+THEMES = ("limits", "contents", "fork", "fork_free", "life", "threads", "misuse", "scarce",
+          "numbers", "operators", "single", "refused", "dlopen", "jemalloc", "mallctl", "profile",
+          "arenas", "conf", "fill", "replaced")
 SECONDS = 60
 VERDICT = re.compile(r"^(ok|late|failed|skipped) (\w+)(?:: (.*))?$", re.MULTILINE)
 

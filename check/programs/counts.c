@@ -1,0 +1,97 @@
+/*
+ * counts.c - loops that come back with the same registers and stack, and have had an effect
+ * nevertheless: what stands behind them must be found.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <pfslab/check.h>
+
+static atomic_int word, other;
+static int counter; /* not atomic */
+static int met;
+
+/* They give up after three looks. Only what they call counts: registers and stack come back. */
+static _Thread_local int own_tries;
+static _Thread_local atomic_int own_atomic;
+static pthread_key_t tries_key;
+
+enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_KEY };
+
+static __attribute__((noinline)) int next_try(enum counted where)
+{
+	switch (where) {
+	case IN_ERRNO: return ++errno;
+	case IN_GLOBAL: return ++met;
+	case IN_LOCAL: return ++own_tries;
+	case IN_ATOMIC: return atomic_fetch_add(&own_atomic, 1) + 1;
+	default:
+		pthread_setspecific(tries_key, (char *)pthread_getspecific(tries_key) + 1);
+		return (int)(intptr_t)pthread_getspecific(tries_key);
+	}
+}
+
+static void counts(void *argument)
+{
+	enum counted where = (enum counted)(intptr_t)argument;
+	errno = 0;
+	while (atomic_load(&word) == 0) {
+		if (next_try(where) == 3)
+			pfs_check_assert(!"it gives up");
+	}
+}
+
+static void sets_word(void *argument)
+{
+	atomic_store(&word, 1);
+}
+
+#define COUNTS(name, where)                                       \
+	PFS_CHECK_SCENARIO(name)                                  \
+	{                                                         \
+		pthread_key_create(&tries_key, NULL);             \
+		pfs_check_thread(counts, (void *)(intptr_t)where); \
+		pfs_check_thread(sets_word, 0);                   \
+	}
+COUNTS(counts_in_errno_fails, IN_ERRNO)
+COUNTS(counts_in_global_fails, IN_GLOBAL)
+COUNTS(counts_in_local_fails, IN_LOCAL)
+COUNTS(counts_in_atomic_fails, IN_ATOMIC)
+COUNTS(counts_in_key_fails, IN_KEY)
+
+/* It reads plain memory, which is a race; with --no-races it comes to an end. */
+static void reads_plain(void *argument)
+{
+	while (*(volatile int *)&counter == 0)
+		(void)atomic_load(&word);
+}
+
+static void writes_plain(void *argument)
+{
+	(void)atomic_load(&other);
+	counter = 1;
+	atomic_store(&other, 1);
+}
+
+PFS_CHECK_SCENARIO(reads_plain_fails)
+{
+	pfs_check_thread(reads_plain, 0);
+	pfs_check_thread(writes_plain, 0);
+}
+
+/* A compare-and-swap that fails spuriously is tried again. */
+static void swaps_weakly(void *argument)
+{
+	int seen = 0;
+	while (!atomic_compare_exchange_weak(&word, &seen, 1))
+		seen = 0;
+	atomic_store(&word, 0);
+}
+
+PFS_CHECK_SCENARIO(swaps_weakly)
+{
+	pfs_check_thread(swaps_weakly, 0);
+	pfs_check_thread(swaps_weakly, 0);
+}

@@ -1,0 +1,123 @@
+/*
+ * corner_fork_free.c - fork beside much free memory: a child does not pay for it, and can use it.
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "corner.h"
+
+#define HANG_SECONDS 20
+
+#define MANY 2200 /* 132 MB: 258 KiB of page tables */
+#define MANY_BYTES ((size_t)60000)
+
+static unsigned char *many[MANY];
+static long tables_before;
+
+/* KiB of page tables that the process has. */
+static long page_tables(void)
+{
+	char line[128];
+	long tables = -1;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status != NULL && fgets(line, sizeof(line), status) != NULL)
+		(void)sscanf(line, "VmPTE: %ld", &tables);
+	if (status != NULL)
+		(void)fclose(status);
+	if (tables < 0)
+		corner_skip("the system does not count page tables");
+	return tables;
+}
+
+static void many_stamped(unsigned seed)
+{
+	for (unsigned i = 0; i < MANY; i++) {
+		many[i] = calloc(1, MANY_BYTES);
+		corner_check_zero(many[i], MANY_BYTES, "from calloc");
+		corner_stamp(many[i], MANY_BYTES, seed + i);
+	}
+}
+
+static void many_checked(void *seed)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		CORNER_CHECK(corner_stamp_differs(many[i], MANY_BYTES, *(unsigned *)seed + i) ==
+				     MANY_BYTES,
+			     "block %u changed", i);
+}
+
+static void many_freed(void)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		free(many[i]);
+}
+
+static void child_of_many(void *generations)
+{
+	unsigned left = *(unsigned *)generations, seed = left;
+	long tables = page_tables();
+	CORNER_CHECK(tables < tables_before / 2, "%ld KiB of page tables of %ld", tables,
+		     tables_before);
+	many_stamped(seed);
+	corner_child(many_checked, &seed, HANG_SECONDS);
+	many_freed();
+	tables_before = page_tables();
+	if (--left > 0)
+		corner_child(child_of_many, &left, HANG_SECONDS);
+}
+
+/* A second thread: from now on there are fork handlers. */
+static void *use_once(void *unused)
+{
+	free(malloc(100));
+	return unused;
+}
+
+/* A child does not get page tables of free memory, and can use that memory. */
+CORNER(fork_beside_free)
+{
+	unsigned generations = 2, seed = 7;
+	corner_threads(1, use_once, NULL);
+	for (unsigned round = 0; round < 2; round++) {
+		many_stamped(seed);
+		many_freed();
+		tables_before = page_tables();
+		corner_child(child_of_many, &generations, HANG_SECONDS);
+	}
+	many_stamped(seed);
+	corner_child(many_checked, &seed, HANG_SECONDS);
+}
+
+static void wait_for(pid_t child)
+{
+	int status = 0;
+	CORNER_CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
+	CORNER_CHECK(status == 0, "the child's status is %#x", (unsigned)status);
+}
+
+/* A child whose fork handlers do not run has all memory, also after a fork by the handlers. */
+CORNER(fork_without_handlers)
+{
+	unsigned generations = 1, seed = 3;
+	corner_threads(1, use_once, NULL);
+	many_stamped(seed);
+	many_freed();
+	tables_before = LONG_MAX;
+	corner_child(child_of_many, &generations, HANG_SECONDS);
+	for (unsigned call = 0; call < 2; call++) {
+		pid_t child = call == 0 ? _Fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (child == 0) {
+			(void)alarm(HANG_SECONDS);
+			many_stamped(seed);
+			many_checked(&seed);
+			_exit(0);
+		}
+		wait_for(child);
+	}
+}
