@@ -63,12 +63,30 @@ static void meet(void (*run)(void *), unsigned threads)
 	start(run, threads);
 }
 
-PFS_CHECK_SCENARIO(once_2) { meet(once, 2); }
-PFS_CHECK_SCENARIO(once_3) { meet(once, 3); }
-PFS_CHECK_SCENARIO(once_4) { meet(once, 4); }
-PFS_CHECK_SCENARIO(twice_2) { meet(twice, 2); }
-PFS_CHECK_SCENARIO(twice_3) { meet(twice, 3); }
-PFS_CHECK_SCENARIO(twice_4) { meet(twice, 4); }
+PFS_CHECK_SCENARIO(once_2)
+{
+	meet(once, 2);
+}
+PFS_CHECK_SCENARIO(once_3)
+{
+	meet(once, 3);
+}
+PFS_CHECK_SCENARIO(once_4)
+{
+	meet(once, 4);
+}
+PFS_CHECK_SCENARIO(twice_2)
+{
+	meet(twice, 2);
+}
+PFS_CHECK_SCENARIO(twice_3)
+{
+	meet(twice, 3);
+}
+PFS_CHECK_SCENARIO(twice_4)
+{
+	meet(twice, 4);
+}
 
 PFS_CHECK_SCENARIO(beside_swaps_2)
 {
@@ -153,10 +171,22 @@ static void tells(void *argument)
 	atomic_store_explicit(&ready, 1, memory_order_release);
 }
 
-PFS_CHECK_SCENARIO(ticket_2) { start(by_ticket, 2); }
-PFS_CHECK_SCENARIO(ticket_3) { start(by_ticket, 3); }
-PFS_CHECK_SCENARIO(ttas_2) { start(by_ttas, 2); }
-PFS_CHECK_SCENARIO(ttas_3) { start(by_ttas, 3); }
+PFS_CHECK_SCENARIO(ticket_2)
+{
+	start(by_ticket, 2);
+}
+PFS_CHECK_SCENARIO(ticket_3)
+{
+	start(by_ticket, 3);
+}
+PFS_CHECK_SCENARIO(ttas_2)
+{
+	start(by_ttas, 2);
+}
+PFS_CHECK_SCENARIO(ttas_3)
+{
+	start(by_ttas, 3);
+}
 
 PFS_CHECK_SCENARIO(seqlock_2)
 {

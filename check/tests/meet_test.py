@@ -16,7 +16,8 @@ CLASSES = {
     "seqlock_2": 15, "seqlock_3": 225, "yield_3": 1,
 }
 FAIL = ["serial_first_fails", "serial_second_fails", "serial_third_fails"]
-LINE = re.compile(r"^(\w+) views exhaustive: (\d+) executions \((\d+) repeated a class, 0 incomplete\), "
+LINE = re.compile(r"^(\w+) views exhaustive: (\d+) executions "
+                  r"\((\d+) repeated a class, 0 incomplete\), "
                   r"\d+ steps, (all there are: no violation|FAILED)$", re.MULTILINE)
 
 
