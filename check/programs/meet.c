@@ -9,8 +9,9 @@
 
 static pthread_barrier_t barrier;
 static atomic_int word, next_ticket, served, sequence, left, right, ready;
-static int counter; /* guarded */
-static int serial;  /* who was told so: a thread's number from 1 */
+static int counter;  /* guarded */
+static int cells[2]; /* between meetings, each of one thread */
+static int serial;   /* who was told so: a thread's number from 1 */
 
 static const int numbers[] = { 1, 2, 3, 4 };
 
@@ -45,6 +46,53 @@ static void swaps(void *argument)
 	while (!atomic_compare_exchange_strong(&word, &free, 1))
 		free = 0;
 	atomic_store(&word, 0);
+}
+
+static void must_be_serial(void *argument)
+{
+	pfs_check_assert(pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD);
+}
+
+static void writes_first(void *argument)
+{
+	atomic_store_explicit(&word, 1, memory_order_relaxed);
+	once(argument);
+}
+
+static void reads_after(void *argument)
+{
+	once(argument);
+	pfs_check_assert(atomic_load_explicit(&word, memory_order_relaxed) == 1);
+}
+
+static void writes_and_reads(void *argument)
+{
+	int own = *(const int *)argument - 1;
+	for (int round = 1; round <= 2; round++) {
+		cells[own] = round;
+		once(argument);
+		pfs_check_assert(cells[0] == round && cells[1] == round);
+		once(argument);
+	}
+}
+
+static void *partner(void *argument)
+{
+	writes_and_reads((void *)&numbers[1]);
+	return NULL;
+}
+
+/* Two lives of a barrier, each with another thread. */
+static void main_thread(void *argument)
+{
+	for (int life = 0; life < 2; life++) {
+		pthread_t other;
+		pthread_barrier_init(&barrier, NULL, 2);
+		pthread_create(&other, NULL, partner, NULL);
+		writes_and_reads((void *)&numbers[0]);
+		pthread_join(other, NULL);
+		pthread_barrier_destroy(&barrier);
+	}
 }
 
 static void some_serial(void *argument)
@@ -117,6 +165,39 @@ PFS_CHECK_SCENARIO(serial_third_fails)
 {
 	meet(tells_serial, 3);
 	pfs_check_at_rest(not_this_one, (void *)&numbers[2]);
+}
+
+/* Another one may be told. */
+PFS_CHECK_SCENARIO(told_always_fails)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	start(once, 1);
+	start(must_be_serial, 1);
+}
+
+/* Four threads meet in pairs: any two of them. */
+PFS_CHECK_SCENARIO(pairs)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	start(once, 4);
+}
+
+PFS_CHECK_SCENARIO(pairs_fails)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	start(writes_first, 1);
+	start(reads_after, 1);
+	start(once, 2);
+}
+
+PFS_CHECK_SCENARIO(rounds_2)
+{
+	meet(writes_and_reads, 2);
+}
+
+PFS_CHECK_SCENARIO(lives)
+{
+	pfs_check_thread(main_thread, NULL);
 }
 
 /* ---- spin loops ---- */
