@@ -142,7 +142,7 @@ bool pfs_check_load(struct pfs_check_arguments *arguments, struct pfs_search_res
 		return false;
 	}
 	arguments->model = NULL;
-	/* Of other barriers the orders are seen, as in older files. */
+	/* Of other barriers any threads meet. */
 	memset(pfs_user.meets, 0xFF, sizeof(pfs_user.meets));
 	bool fine = fgets(head, sizeof(head), file) != NULL && strcmp(head, head_line) == 0 &&
 		    fgets(options, sizeof(options), file) != NULL &&

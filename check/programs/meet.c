@@ -256,6 +256,11 @@ PFS_CHECK_SCENARIO(ticket_2)
 {
 	start(by_ticket, 2);
 }
+PFS_CHECK_SCENARIO(ticket_4)
+{
+	start(by_ticket, 4);
+}
+
 PFS_CHECK_SCENARIO(ticket_3)
 {
 	start(by_ticket, 3);
