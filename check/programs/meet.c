@@ -74,6 +74,9 @@ static void writes_and_reads(void *argument)
 		pfs_check_assert(cells[0] == round && cells[1] == round);
 		once(argument);
 	}
+	cells[own] = 0;
+	once(argument);
+	pfs_check_assert(cells[0] == 0 && cells[1] == 0);
 }
 
 static void *partner(void *argument)
