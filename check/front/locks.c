@@ -1,6 +1,6 @@
 /*
- * locks.c - reader-writer locks, semaphores, spin locks and barriers of pthread: each a word or two
- * of the machine in the first bytes of the program's own object, which zero initializes.
+ * locks.c - reader-writer locks, semaphores and spin locks of pthread: each a word or two of the
+ * machine in the first bytes of the program's own object, which zero initializes.
  *
  * A call with a time limit gives up only if it would have to wait, and only as one of the faults of
  * pfs_user_fails.
@@ -32,17 +32,11 @@ struct behind {
 	uint32_t released; /* the same as a word of the machine */
 	int32_t kind;      /* where glibc's static initializers have it */
 };
-struct pfs_barrier {
-	uint32_t word, generation, total, unused;
-	struct pfs_life life;
-};
 _Static_assert(sizeof(struct behind) <= sizeof(pthread_rwlock_t), "a lock must fit");
 _Static_assert(offsetof(struct behind, reads) <= sizeof(sem_t), "a semaphore must fit");
-_Static_assert(sizeof(struct pfs_barrier) <= sizeof(pthread_barrier_t), "a barrier must fit");
 
 static const struct pfs_life_kind rwlocks = { "reader-writer lock", true };
 static const struct pfs_life_kind semaphores = { "semaphore", false };
-static const struct pfs_life_kind barriers = { "barrier", false };
 
 enum how { HOW_TRY, HOW_WAIT, HOW_LIMIT };
 
@@ -413,50 +407,4 @@ int pfs_spin_unlock(uint32_t *word)
 	if (pfs_call_runs())
 		(void)pfs_call_act(PFS_SIM_UNLOCK, word, 0, PFS_SIM_RELEASE, place);
 	return 0;
-}
-
-/* ---- barriers ---- */
-
-int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attributes,
-		     unsigned total)
-{
-	(void)attributes;
-	if (total == 0)
-		return EINVAL;
-	pfs_user_plain(self, sizeof(pthread_barrier_t), true, HERE);
-	make(&self->word, sizeof(pthread_barrier_t), 0, &self->life, &barriers,
-	     PFS_CALL("pthread_barrier_init"));
-	self->total = total;
-	return 0;
-}
-
-int pfs_barrier_destroy(struct pfs_barrier *self)
-{
-	pfs_user_plain(self, sizeof(pthread_barrier_t), true, HERE);
-	return end(&self->word, &self->life, &barriers, PFS_CALL("pthread_barrier_destroy"));
-}
-
-int pfs_barrier_wait(struct pfs_barrier *self)
-{
-	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_wait");
-	pfs_life_use(&self->life, self, &barriers, place);
-	if (!pfs_call_runs()) {
-		if (self->total > 1)
-			pfs_call_fail_alone(place);
-		return PTHREAD_BARRIER_SERIAL_THREAD;
-	}
-	uint64_t generation = pfs_call_act(PFS_SIM_LOAD, &self->generation, 0, PFS_SIM_RELAXED,
-					   place);
-	uint64_t before = pfs_call_act(PFS_SIM_ADD, &self->word, 1, PFS_SIM_ACQ_REL, place);
-	if (before + 1 < self->total) {
-		struct pfs_user_thread *thread = pfs_user_current();
-		thread->awaited = self;
-		pfs_user_await(&self->generation, PFS_SIM_ACQUIRE, pfs_call_is_not, generation,
-			       place);
-		thread->awaited = NULL;
-		return 0;
-	}
-	(void)pfs_call_act(PFS_SIM_STORE, &self->word, 0, PFS_SIM_RELAXED, place);
-	(void)pfs_call_act(PFS_SIM_ADD, &self->generation, 1, PFS_SIM_RELEASE, place);
-	return PTHREAD_BARRIER_SERIAL_THREAD;
 }

@@ -1,6 +1,6 @@
 /*
- * locks.h - replacements of pthread's reader-writer locks, semaphores, spin locks and barriers in
- * the checked program. Calls with a time limit get only the object.
+ * locks.h - replacements of pthread's reader-writer locks, semaphores and spin locks in the checked
+ * program. Calls with a time limit get only the object.
  */
 #ifndef PFS_CHECK_LOCKS_H
 #define PFS_CHECK_LOCKS_H
@@ -12,9 +12,7 @@
 #include "check/machine/operation.h"
 
 /* In the first bytes of the program's own object: a word of a pthread_rwlock_t, sem_t or
- * pthread_spinlock_t, or the words of a pthread_barrier_t. Arguments that are not read are left
- * out. */
-struct pfs_barrier;
+ * pthread_spinlock_t. Arguments that are not read are left out. */
 struct pfs_rwlock;
 
 int pfs_rwlock_init(uint32_t *word, const pthread_rwlockattr_t *attributes);
@@ -43,10 +41,5 @@ int pfs_spin_destroy(uint32_t *word);
 int pfs_spin_lock(uint32_t *word);
 int pfs_spin_trylock(uint32_t *word);
 int pfs_spin_unlock(uint32_t *word);
-
-int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attributes,
-		     unsigned total);
-int pfs_barrier_destroy(struct pfs_barrier *self);
-int pfs_barrier_wait(struct pfs_barrier *self);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/front/barriers.h"
 #include "check/front/clock.h"
 #include "check/front/futex.h"
 #include "check/front/heap.h"

@@ -275,6 +275,31 @@ static int refuse_search(const struct pfs_check_arguments *arguments)
 	return PFS_EXIT_WRONG_USE;
 }
 
+/* Not of those that look at each schedule as it is. */
+static bool seeks_classes(const struct pfs_check_arguments *arguments)
+{
+	static const char *const names[] = { "exhaustive", "dpor", "optimal", "sleep" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(arguments->search, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The search must start again, because an execution needs more than was known before it. */
+static bool wants_more(void)
+{
+	if (strcmp(result.message, PFS_USER_MEETS_WANTED) == 0) {
+		pfs_shared_take_meets(pfs_user.meets);
+		return true;
+	}
+	if (strcmp(result.message, PFS_USER_SLOT_WANTED) != 0 ||
+	    pfs_user.slots >= PFS_USER_THREADS_MAX)
+		return false;
+	pfs_user.slots++;
+	return true;
+}
+
 /* The exit status of one scenario. */
 static int check(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 		 uint32_t at)
@@ -284,6 +309,7 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	pfs_library_forget_names();
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
+	memset(pfs_user.meets, seeks_classes(arguments) ? 0 : 0xFF, sizeof(pfs_user.meets));
 	for (;;) {
 		struct sums sums = { .report.complete = true, .begun = pfs_limit_now() };
 		sums.deadline = sums.begun + arguments->seconds;
@@ -298,11 +324,8 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 		pfs_limit_set(0);
 		if (sums.error != NULL)
 			return refuse("--jobs", sums.error);
-		if (!fine && strcmp(result.message, PFS_USER_SLOT_WANTED) == 0 &&
-		    pfs_user.slots < PFS_USER_THREADS_MAX) {
-			pfs_user.slots++;
+		if (!fine && wants_more())
 			continue;
-		}
 		if (result.refusal != NULL)
 			return refuse_search(arguments);
 		if (!fine)

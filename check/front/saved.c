@@ -35,6 +35,10 @@ bool pfs_check_save(const struct pfs_check_arguments *arguments, const char *sce
 	for (uint32_t i = 0; i < pfs_user.fault_count; i++)
 		(void)fprintf(file, " --fault %u.%u", pfs_user.faults[i].thread,
 			      pfs_user.faults[i].number);
+	for (uint32_t i = 0; i < PFS_USER_MEETS_MAX; i++) {
+		if (pfs_user.meets[i] != 0 && pfs_user.meets[i] != PFS_USER_MEETS_ORDERS)
+			(void)fprintf(file, " --meets %u.%u", i, pfs_user.meets[i]);
+	}
 	(void)fprintf(file, "\n");
 	for (uint32_t i = 0; i < result->segment_count; i++)
 		(void)fprintf(file, "%ux%u ", result->segments[i].actor, result->segments[i].steps);
@@ -54,6 +58,17 @@ static bool read_fault(const char *text)
 	    thread >= PFS_USER_THREADS_MAX || pfs_user.fault_count == PFS_USER_FAULTS_MAX)
 		return false;
 	pfs_user.faults[pfs_user.fault_count++] = (struct pfs_user_fault){ thread, number };
+	return true;
+}
+
+static bool read_meets(const char *text)
+{
+	unsigned barrier, users;
+	int length = 0;
+	if (sscanf(text, "%u.%u%n", &barrier, &users, &length) != 2 || text[length] != '\0' ||
+	    barrier >= PFS_USER_MEETS_MAX || users == 0 || users >> PFS_USER_THREADS_MAX != 0)
+		return false;
+	pfs_user.meets[barrier] = users;
 	return true;
 }
 
@@ -101,6 +116,8 @@ static bool read_options(struct pfs_check_arguments *self, char *line)
 			fine = read_number(value, PFS_USER_THREADS_MAX, &self->slots);
 		else if (fine && strcmp(name, "--looks") == 0)
 			fine = read_number(value, 1000000, &self->looks);
+		else if (fine && strcmp(name, "--meets") == 0)
+			fine = read_meets(value);
 		else
 			fine = fine && strcmp(name, "--fault") == 0 && read_fault(value);
 		if (!fine)
@@ -125,6 +142,8 @@ bool pfs_check_load(struct pfs_check_arguments *arguments, struct pfs_search_res
 		return false;
 	}
 	arguments->model = NULL;
+	/* Of other barriers any threads meet. */
+	memset(pfs_user.meets, 0xFF, sizeof(pfs_user.meets));
 	bool fine = fgets(head, sizeof(head), file) != NULL && strcmp(head, head_line) == 0 &&
 		    fgets(options, sizeof(options), file) != NULL &&
 		    fgets(steps, sizeof(steps), file) != NULL && strchr(steps, '\n') != NULL &&

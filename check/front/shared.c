@@ -17,6 +17,7 @@
 static struct shared {
 	pthread_mutex_t lock;
 	uint32_t may_fail[PFS_USER_THREADS_MAX];
+	uint32_t meets[PFS_USER_MEETS_MAX];
 	struct pfs_shared_place notes[PFS_NOTE_COUNT];
 	/* Of the line. */
 	const char *scenario;
@@ -62,6 +63,7 @@ void pfs_shared_unlock(void)
 void pfs_shared_reset(const char *scenario)
 {
 	memset(shared->may_fail, 0, sizeof(shared->may_fail));
+	memset(shared->meets, 0, sizeof(shared->meets));
 	memset(shared->notes, 0, sizeof(shared->notes));
 	shared->scenario = scenario;
 	shared->executions = 0;
@@ -75,6 +77,19 @@ void pfs_shared_may_fail(uint32_t thread, uint32_t count)
 	if (shared->may_fail[thread] < count)
 		shared->may_fail[thread] = count;
 	pfs_shared_unlock();
+}
+
+void pfs_shared_meets(uint32_t barrier, uint32_t users)
+{
+	pfs_shared_lock();
+	shared->meets[barrier] |= users;
+	pfs_shared_unlock();
+}
+
+void pfs_shared_take_meets(uint32_t meets[PFS_USER_MEETS_MAX])
+{
+	for (uint32_t i = 0; i < PFS_USER_MEETS_MAX; i++)
+		meets[i] |= shared->meets[i];
 }
 
 void pfs_shared_note(enum pfs_shared_note note, const struct pfs_sim_place *place)

@@ -40,6 +40,10 @@ struct pfs_shared_place {
 void pfs_shared_note(enum pfs_shared_note note, const struct pfs_sim_place *place);
 const struct pfs_shared_place *pfs_shared_noted(enum pfs_shared_note note);
 
+/* In an execution: these threads use a barrier. Take: adds what all processes reported. */
+void pfs_shared_meets(uint32_t barrier, uint32_t users);
+void pfs_shared_take_meets(uint32_t meets[PFS_USER_MEETS_MAX]);
+
 /* What all processes reported: how many faults each thread could have had. */
 void pfs_shared_take(uint32_t may_fail[PFS_USER_THREADS_MAX]);
 

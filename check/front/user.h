@@ -18,6 +18,11 @@
 #define PFS_USER_CALLS_MAX 512u
 /* The failure of an execution that has too few slots; the search starts again with one more. */
 #define PFS_USER_SLOT_WANTED "one more thread of pthread_create"
+/* The same where other threads meet at a barrier than were known (barriers.h). */
+#define PFS_USER_MEETS_WANTED "one more thread at a barrier"
+#define PFS_USER_BARRIERS_MAX 4u /* that a thread initializes, and whose threads are known */
+#define PFS_USER_MEETS_MAX ((PFS_USER_THREADS_MAX + 1) * PFS_USER_BARRIERS_MAX)
+#define PFS_USER_MEETS_ORDERS UINT32_MAX /* any threads: orders of arrival matter */
 
 /* An event that may happen spuriously, and does: a weak compare-and-swap that fails, a condition
  * variable that wakes. The one of a thread with this number. */
@@ -54,6 +59,7 @@ struct pfs_user_thread {
 	uint32_t begun, ended; /* words of the machine, of a thread of pthread_create */
 	uint32_t sleeps;       /* waits for conditions and futexes, so far */
 	uint32_t woken;        /* a word of the machine: how many of them were ended */
+	uint32_t barriers;     /* initialized so far */
 	const struct pfs_sim_place *thrown; /* where its last exception was */
 	struct pfs_user_once *once; /* the innermost routine of pthread_once that it runs */
 	uint32_t assumed;    /* never set: what a thread waits for whose assumption does not hold */
@@ -87,6 +93,7 @@ struct pfs_user {
 	struct pfs_user_thread threads[PFS_USER_THREADS_MAX + 1]; /* the last: none of them */
 	uint32_t thread_count;
 	uint32_t slots; /* threads of pthread_create that an execution may have */
+	uint32_t meets[PFS_USER_MEETS_MAX]; /* a bit of each thread that uses a barrier */
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;

@@ -21,7 +21,7 @@
 #endif
 
 #define THREADS_MAX 3
-#define OPS_MAX 4
+#define OPS_MAX 6
 #define OPEN 9
 
 enum kind {
@@ -57,7 +57,8 @@ enum kind {
 	TRY_ERROR,
 	TRY_KEPT,
 	TRY_BACK,
-	KINDS
+	KINDS,
+	MEET = KINDS
 };
 
 static struct op {
@@ -68,6 +69,7 @@ static unsigned op_count[THREADS_MAX], threads;
 
 static atomic_uint words[2], gate;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
 static unsigned guarded;             /* by the mutex */
 static unsigned counts[THREADS_MAX]; /* each of one thread */
 static unsigned met[THREADS_MAX];    /* a hash of what the thread has seen */
@@ -295,6 +297,11 @@ static unsigned run(const struct op *drawn, unsigned own)
 		guarded += guarded < 3;
 		pthread_mutex_unlock(&mutex);
 		return seen;
+	case MEET:
+		if (op->value != 1)
+			return pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD;
+		pthread_barrier_wait(&barrier);
+		return 0;
 	default:
 		return op->kind < WAIT ? keep_in(op, own)
 		       : op->kind < TRY ? wait_in(op, own)
@@ -323,6 +330,32 @@ static void at_rest(void *argument)
 			  guarded, met[0], met[1], met[2]);
 }
 
+/* Before the first loop that waits for thread 0. */
+static void add_meeting(unsigned *state, unsigned thread)
+{
+	unsigned last = 0, looks = 1 + draw(state, 2);
+	while (last < op_count[thread] &&
+	       (ops[thread][last].kind < WAIT || ops[thread][last].kind >= TRY))
+		last++;
+	unsigned at = draw(state, last + 1);
+	memmove(&ops[thread][at + 1], &ops[thread][at],
+		(op_count[thread]++ - at) * sizeof(ops[thread][0]));
+	ops[thread][at] = (struct op){ .kind = MEET, .value = looks };
+}
+
+/* Some threads meet once or twice, in one program of four. */
+static void add_meetings(unsigned *state)
+{
+	unsigned first = draw(state, 2), most = threads - first, rounds = 1 + draw(state, 2);
+	if (draw(state, 4) != 0)
+		return;
+	pthread_barrier_init(&barrier, NULL, most);
+	for (unsigned t = first; t < threads; t++) {
+		for (unsigned i = 0; i < rounds; i++)
+			add_meeting(state, t);
+	}
+}
+
 static void begin(unsigned number)
 {
 	unsigned state = number * 2654435761u + 1;
@@ -345,6 +378,7 @@ static void begin(unsigned number)
 		}
 		pfs_check_thread(body, (void *)(uintptr_t)t);
 	}
+	add_meetings(&state);
 	pfs_check_at_rest(at_rest, 0);
 }
 

@@ -65,8 +65,9 @@ static void judge(struct pfs_searching *self)
 static bool next(struct pfs_searching *self)
 {
 	struct by_dpor *own = self->own;
-	self->result->redundant += own->dpor.redundant ||
-				   self->machine->run.end == PFS_END_KNOWN;
+	/* Before the first execution the machine's end is another part's. */
+	self->result->redundant += self->result->executions != 0 &&
+				   (own->dpor.redundant || self->machine->run.end == PFS_END_KNOWN);
 	self->result->refusal = own->dpor.refusal;
 	if (self->result->refusal != NULL)
 		return false;

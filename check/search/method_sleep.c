@@ -49,7 +49,9 @@ static void judge(struct pfs_searching *self)
 static bool next(struct pfs_searching *self)
 {
 	struct pfs_explore *explore = self->own;
-	self->result->redundant += explore->redundant || self->machine->run.end == PFS_END_KNOWN;
+	/* Before the first execution the machine's end is another part's. */
+	self->result->redundant += self->result->executions != 0 &&
+				   (explore->redundant || self->machine->run.end == PFS_END_KNOWN);
 	if (pfs_explore_next(explore))
 		return true;
 	judge(self);
