@@ -59,7 +59,8 @@ struct pfs_extents {
 	size_t large_bytes;               /* of large blocks, rounded up to classes */
 	uint64_t large_count, large_made; /* blocks now; blocks ever */
 	uint64_t purges, purged_pages;
-	_Atomic(size_t) owed_pages; /* written under lock */
+	_Atomic(size_t) owed_pages; /* written under lock, like new_pages */
+	_Atomic(size_t) new_pages;  /* of new memory, ever taken; wraps around */
 };
 
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);

@@ -93,6 +93,7 @@ static void cache_free(struct pfs_cache *cache)
 {
 	if (cache->front != NULL)
 		pfs_base_free(&cache_pool, cache->front);
+	pfs_rack_end(cache);
 	pfs_base_free(&cache_pool, cache);
 }
 
@@ -228,7 +229,7 @@ uint64_t pfs_caches_bury(void)
 			continue;
 		for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 			given += bury_ring(cache, class);
-		(void)pfs_rack_tick(cache, true);
+		(void)pfs_rack_empty(cache);
 		pfs_cache_count(&pfs_registry.ended, cache);
 		unlist(cache);
 		cache_free(cache);

@@ -117,10 +117,21 @@ void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
 	(void)sum, (void)cache;
 }
 
-bool pfs_rack_tick(struct pfs_cache *cache, bool all)
+bool pfs_rack_tick(struct pfs_cache *cache)
 {
-	(void)cache, (void)all;
+	(void)cache;
 	return false;
+}
+
+uint64_t pfs_rack_empty(struct pfs_cache *cache)
+{
+	(void)cache;
+	return 0;
+}
+
+void pfs_rack_end(struct pfs_cache *cache)
+{
+	(void)cache;
 }
 
 void pfs_racks_take_back(struct pfs_arena *arena)

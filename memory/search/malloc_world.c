@@ -179,10 +179,21 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-bool pfs_rack_tick(struct pfs_cache *cache, bool all)
+bool pfs_rack_tick(struct pfs_cache *cache)
 {
-	(void)cache, (void)all;
+	(void)cache;
 	return false;
+}
+
+uint64_t pfs_rack_empty(struct pfs_cache *cache)
+{
+	(void)cache;
+	return 0;
+}
+
+void pfs_rack_end(struct pfs_cache *cache)
+{
+	(void)cache;
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
