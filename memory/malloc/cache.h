@@ -114,7 +114,7 @@ struct pfs_cache {
 	/* owner, watch.h: of a thread's cache, the one in front of it; of that one, the cache
 	 * behind it. Else NULL. */
 	struct pfs_cache *front, *behind;
-	_Atomic(struct pfs_rack *) rack; /* owner [RK6]: rack.h; NULL: none yet */
+	_Atomic(struct pfs_rack *) rack; /* owner: rack.h; NULL: none yet */
 	_Atomic(uint64_t) rack_takes;    /* owner */
 	uint32_t rack_bytes_most;        /* owner: grows with requests that it could not serve */
 };

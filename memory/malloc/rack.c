@@ -41,6 +41,11 @@ static struct pfs_extent *extent_of(uint64_t word)
 	return (struct pfs_extent *)(uintptr_t)(word & ~WORD_BITS);
 }
 
+static struct pfs_rack *rack_of(struct pfs_cache *cache)
+{
+	return pfs_load_relaxed(&cache->rack); /* relaxed: [RK6] */
+}
+
 /* Free what was in a slot, if anything. Returns the bytes. */
 static uint64_t end_word(uint64_t word)
 {
@@ -59,11 +64,6 @@ static uint64_t empty(_Atomic(uint64_t) *slot)
 }
 
 /* ---- by the owner ---- */
-
-static struct pfs_rack *own(struct pfs_cache *cache)
-{
-	return pfs_load_relaxed(&cache->rack); /* relaxed: the caller's own store */
-}
 
 /* Empty a slot that is noted as used. 0: another thread has emptied it. */
 static uint64_t empty_noted(struct pfs_rack *rack, uint32_t slot)
@@ -95,7 +95,7 @@ void *pfs_rack_take(size_t size_bytes)
 	if (size_bytes > PFS_RACK_MOST || cache->until_guarded <= 1) /* choose.h: elsewhere */
 		return NULL;
 	uint32_t class = class_of(size_bytes);
-	struct pfs_rack *rack = own(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	return pfs_likely(rack != NULL) ? take_of(cache, rack, class) : NULL;
 }
 
@@ -128,10 +128,8 @@ static PFS_COLD struct pfs_rack *make(struct pfs_cache *cache)
 	struct pfs_rack *rack = pfs_base_new(&rack_pool, sizeof(*rack));
 	if (rack == NULL)
 		return NULL;
-	memset((void *)rack, 0, sizeof(*rack));
-	/* [RK6] release, pairs with [RK7]: without it a thread that empties the rack could find
-	 * words of another one that was here before. */
-	pfs_store_release(&cache->rack, rack);
+	memset((void *)rack, 0, offsetof(struct pfs_rack, slots));
+	pfs_store_relaxed(&cache->rack, rack); /* relaxed: [RK6] */
 	/* relaxed, both: a hint. Its line is read for each slab, so it is written once. */
 	if (pfs_load_relaxed(&cache->arena->had_rack) == 0)
 		pfs_store_relaxed(&cache->arena->had_rack, 1); /* relaxed: as above */
@@ -152,7 +150,7 @@ bool pfs_rack_put(struct pfs_extent *extent)
 	struct pfs_cache *cache = pfs_cache_mine();
 	if (!pfs_likely(keeps(cache, extent)))
 		return false;
-	struct pfs_rack *rack = own(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	if (!pfs_likely(rack != NULL) && (rack = make(cache)) == NULL)
 		return false;
 	uint32_t bytes = (uint32_t)extent->request_bytes;
@@ -175,20 +173,15 @@ bool pfs_rack_put(struct pfs_extent *extent)
 
 /* ---- by any thread ---- */
 
-static struct pfs_rack *of(struct pfs_cache *cache)
-{
-	return pfs_load_acquire(&cache->rack); /* [RK7] acquire, pairs with [RK6] */
-}
-
 bool pfs_rack_has_some(struct pfs_cache *cache)
 {
-	struct pfs_rack *rack = of(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	return rack != NULL && pfs_load_relaxed(&rack->has_some) != 0; /* relaxed: a hint */
 }
 
 bool pfs_rack_tick(struct pfs_cache *cache)
 {
-	struct pfs_rack *rack = of(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	bool do_stay = false;
 	for (uint32_t i = 0; rack != NULL && i < PFS_RACK_SLOTS; i++) {
 		_Atomic(uint64_t) *slot = &rack->slots[i];
@@ -207,7 +200,7 @@ bool pfs_rack_tick(struct pfs_cache *cache)
 
 uint64_t pfs_rack_empty(struct pfs_cache *cache)
 {
-	struct pfs_rack *rack = of(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	uint64_t bytes = 0;
 	if (rack == NULL)
 		return 0;
@@ -221,14 +214,14 @@ uint64_t pfs_rack_empty(struct pfs_cache *cache)
 
 void pfs_rack_end(struct pfs_cache *cache)
 {
-	struct pfs_rack *rack = own(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	if (rack != NULL)
 		pfs_base_free(&rack_pool, rack);
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 {
-	struct pfs_rack *rack = of(cache);
+	struct pfs_rack *rack = rack_of(cache);
 	for (uint32_t i = 0; rack != NULL && i < PFS_RACK_SLOTS; i++) {
 		uint64_t word = pfs_load_relaxed(&rack->slots[i]); /* relaxed: a count */
 		counts->rack_blocks += word != 0;

@@ -20,12 +20,12 @@
  * 	     put, and is erased only after the owner itself has emptied the slot. So a note may
  * 	     be of a block that another thread has taken. The owner erases it when it meets the
  * 	     empty slot; a child of fork that goes on with an explicit cache, likewise.
+ * 	[RK6] the slots of a rack's memory are empty whenever no cache has it: a new owner finds
+ * 	     them so, and erases the notes only.
  *
  * Ordering:  [RK3] slot: store, release  <->  [RK4] slot: CAS or exchange, acquire
  *            carries: the owner's last bytes and what the extent says of the block, to the thread
  *            that gets it.
- *            [RK6] rack: store, release  <->  [RK7] rack: load, acquire
- *            carries: a new rack's slots, which are empty, to a thread that would empty them.
  * Progress   put and take: wait-free, except that put frees the blocks that it replaces (at most
  *            16) and makes the rack.
  * Source:    our own.
@@ -46,12 +46,12 @@
 #define PFS_RACK_FULL (UINT64_MAX >> (64 - PFS_RACK_SLOTS)) /* all slots are used */
 
 struct pfs_rack {
-	alignas(PFS_LINE) _Atomic(uint64_t) slots[PFS_RACK_SLOTS]; /* [RK1] */
 	/* The owner's notes [RK5]: which slots are used, and for which class. */
 	uint64_t used, of_class[PFS_RACK_CLASSES];
 	uint8_t class[PFS_RACK_SLOTS];
-	uint32_t bytes;             /* of the used slots */
-	uint32_t turn;              /* the slot after the one that was replaced last */
+	uint32_t bytes; /* of the used slots */
+	uint32_t turn;  /* the slot after the one that was replaced last */
+	alignas(PFS_LINE) _Atomic(uint64_t) slots[PFS_RACK_SLOTS]; /* [RK1] */
 	_Atomic(uint32_t) has_some; /* any thread: a hint that it holds blocks */
 };
 

@@ -15,7 +15,7 @@ if(PFS_TESTS)
   add_searches(rack tick group turn sizes slots seen two back ends ended bound flush)
   # Threads that loop forever: all states.
   if(NOT PFS_SANITIZE)
-    foreach(scenario loop loop_one loop_ends loop_bound loop_two loop_back)
+    foreach(scenario loop loop_one loop_sizes loop_ends loop_bound loop_two loop_back)
       foreach(memory sc tso)
         add_test(NAME sim.rack.${scenario}.${memory} COMMAND rack_search explore --quiet
           --scenario ${scenario} --memory ${memory} --search fixpoint --no-races)

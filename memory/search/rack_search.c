@@ -29,6 +29,7 @@ static const struct pfs_rack_scene scenes[] = {
 	/* Threads that loop forever. */
 	{ { "loop", "mf,kK", "an owner; ticks" }, "ss", "", true, 0 },
 	{ { "loop_one", "Mfl,kK", "one block, and flushes" }, "S", "", true, 0 },
+	{ { "loop_sizes", "mMf,k", "blocks of two sizes" }, "sS", "", true, 0 },
 	{ { "loop_ends", "Mfx,kb", "the thread ends and starts" }, "S", "", true, 0 },
 	{ { "loop_bound", "Mfa,kK", "it is bound to the other arena, and back" }, "S", "", true, 0 },
 	{ { "loop_two", "Mf,k,b", "two threads empty the rack" }, "S", "", true, 0 },

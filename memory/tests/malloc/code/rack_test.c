@@ -232,10 +232,10 @@ int main(void)
 	pfs_start();
 	(void)pthread_barrier_init(&met, NULL, 2);
 	check_pairs();
+	check_only_frees();
 	check_many();
 	check_shared();
 	check_spared();
-	check_only_frees();
 	check_ticks();
 	check_counts();
 	check_taken(300 * KIB);
