@@ -14,9 +14,8 @@
 #define WORD_BITS (2 * CLASS_MASK + 1)
 _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an extent's address");
 
-/* So many threads of an arena may have racks of PFS_RACK_BYTES_MOST. */
-#define FEW_THREADS 16u
-#define BYTES_LEAST ((uint32_t)1 << 20)
+#define FEW_THREADS 16u     /* of an arena: each may have PFS_RACK_BYTES_MOST */
+#define REGRETS_LEAST 128u /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
 
 static struct pfs_base_pool rack_pool;
 
@@ -99,18 +98,36 @@ void *pfs_rack_take(size_t size_bytes)
 	return pfs_likely(rack != NULL) ? take_of(cache, rack, class) : NULL;
 }
 
+/* How many bytes a rack that is needed may hold. */
+static uint32_t bytes_most(struct pfs_arena *arena)
+{
+	uint32_t threads = pfs_load_relaxed(&arena->threads); /* relaxed: a preference */
+	uint32_t share = threads <= FEW_THREADS ? PFS_RACK_BYTES_MOST
+						: PFS_RACK_BYTES_MOST / threads * FEW_THREADS;
+	return share > PFS_RACK_BYTES_SHARED ? share : PFS_RACK_BYTES_SHARED;
+}
+
+/* Would a larger rack have served a miss? */
+static bool regrets(struct pfs_rack *rack, uint32_t class)
+{
+	uint32_t bit = UINT32_C(1) << class;
+	if (rack == NULL || (rack->replaced & bit) == 0)
+		return false;
+	rack->replaced &= ~bit;
+	rack->regrets += rack->regrets < REGRETS_LEAST;
+	return rack->regrets == REGRETS_LEAST;
+}
+
 void pfs_rack_missed(struct pfs_cache *cache, size_t bytes)
 {
 	if (cache->arena == NULL || bytes > PFS_RACK_MOST)
 		return;
-	uint32_t threads = pfs_load_relaxed(&cache->arena->threads); /* relaxed: a preference */
-	uint32_t most = threads <= FEW_THREADS ? PFS_RACK_BYTES_MOST
-					       : PFS_RACK_BYTES_MOST / threads * FEW_THREADS;
-	if (most < BYTES_LEAST)
-		most = BYTES_LEAST;
+	bool grows = regrets(rack_of(cache), class_of(bytes));
+	uint32_t most = grows ? bytes_most(cache->arena) : PFS_RACK_BYTES_FIRST;
 	if (cache->rack_bytes_most + bytes < most)
 		most = cache->rack_bytes_most + (uint32_t)bytes;
-	cache->rack_bytes_most = most;
+	if (grows || most > cache->rack_bytes_most) /* less, if there are more threads now */
+		cache->rack_bytes_most = most;
 }
 
 static bool keeps(const struct pfs_cache *cache, struct pfs_extent *extent)
@@ -142,6 +159,7 @@ static void replace(struct pfs_rack *rack)
 	uint64_t later = rack->used & UINT64_MAX << rack->turn;
 	uint32_t slot = (uint32_t)__builtin_ctzll(later != 0 ? later : rack->used);
 	rack->turn = (slot + 1) % PFS_RACK_SLOTS;
+	rack->replaced |= UINT32_C(1) << rack->class[slot];
 	(void)end_word(empty_noted(rack, slot));
 }
 

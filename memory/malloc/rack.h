@@ -1,10 +1,15 @@
 /*
  * rack.h - a thread's freed blocks of 16 to 256 KiB, kept for its next requests of their sizes.
  *
- * A rack has 64 slots for blocks of any of its 17 size classes. Together they hold at most as many
- * bytes as the thread's requests have missed there, up to 4 MiB. So a thread that only frees keeps
- * nothing. If more than 16 threads share the arena, they share 64 MiB, but each may have 1 MiB. A freed block for which there is no room replaces others, in turn. The owner notes the
- * slots of each class in a word, so it finds a block, or that there is none, without a search.
+ * A rack has 64 slots for blocks of any of its 17 size classes. The owner notes the slots of each
+ * class in a word, so it finds a block, or that there is none, without a search. A freed block for
+ * which there is no room replaces others, in turn.
+ *
+ * The bytes that a rack may hold follow what its thread asks for. They begin at 0, so a thread that
+ * only frees keeps nothing, and grow with the thread's misses to 256 KiB. A miss of a class of
+ * which a block was replaced since the last miss is a regret: a larger rack would have served it.
+ * From the 128th on, each regret adds its bytes, up to 4 MiB. If more than 16 threads share the
+ * arena, they share 64 MiB, but each may have 1 MiB.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
  * second time; a thread that takes new memory for a large block, or is about to take it for a
@@ -37,8 +42,11 @@
 
 #include "cache.h"
 
-#define PFS_RACK_MOST ((size_t)256 << 10)      /* bytes of a block */
-#define PFS_RACK_BYTES_MOST ((uint32_t)4 << 20) /* of all blocks */
+#define PFS_RACK_MOST ((size_t)256 << 10) /* bytes of a block */
+/* Of all blocks: at first, with many threads, with few. */
+#define PFS_RACK_BYTES_FIRST ((uint32_t)256 << 10)
+#define PFS_RACK_BYTES_SHARED ((uint32_t)1 << 20)
+#define PFS_RACK_BYTES_MOST ((uint32_t)4 << 20)
 #define PFS_RACK_CLASSES 17u
 #ifndef PFS_RACK_SLOTS /* fewer in the searches */
 #define PFS_RACK_SLOTS 64u
@@ -51,6 +59,8 @@ struct pfs_rack {
 	uint8_t class[PFS_RACK_SLOTS];
 	uint32_t bytes; /* of the used slots */
 	uint32_t turn;  /* the slot after the one that was replaced last */
+	uint32_t replaced; /* a bit for each class: a block of it was replaced since its last miss */
+	uint32_t regrets;
 	alignas(PFS_LINE) _Atomic(uint64_t) slots[PFS_RACK_SLOTS]; /* [RK1] */
 	_Atomic(uint32_t) has_some; /* any thread: a hint that it holds blocks */
 };
@@ -59,7 +69,7 @@ struct pfs_rack {
  * bytes; NULL: none is there. */
 void *pfs_rack_take(size_t size_bytes);
 
-/* The calling thread gets a large block elsewhere: its rack may hold as many bytes more. */
+/* The calling thread, with this cache, gets a large block of a size class elsewhere. */
 void pfs_rack_missed(struct pfs_cache *cache, size_t bytes);
 
 /* Keep a freed large block; false: there is no room, or it is not of a size, an arena or a program
@@ -85,10 +95,11 @@ void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache);
 
 /*
  * An arena takes new memory: free what some of its racks hold, so that it is used next. Passes if
- * another thread has the registry, or if less new memory was taken since the last time than the
- * racks held then: threads that use their racks would otherwise lose them again and again. Under no
- * lock but a bin's `growing`.
+ * another thread has the registry. spares: the memory is for a block of a size that racks keep;
+ * passes, too, if less new memory was taken since the last time than the racks held then. Threads
+ * that use their racks would otherwise lose them with each miss. Under no lock but a bin's
+ * `growing`.
  */
-void pfs_racks_take_back(struct pfs_arena *arena);
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares);
 
 #endif

@@ -14,11 +14,11 @@ static bool is_due(struct pfs_arena *arena)
 	return (ptrdiff_t)(new_pages - pfs_load_relaxed(&arena->rack_due_pages)) >= 0; /* relaxed */
 }
 
-void pfs_racks_take_back(struct pfs_arena *arena)
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
 {
 	/* A small program keeps no blocks here. pthread_mutex_trylock would cost it 64 KiB of
 	 * glibc's constants, where its table of jumps is. relaxed: a hint. */
-	if (pfs_load_relaxed(&arena->had_rack) == 0 || !is_due(arena) ||
+	if (pfs_load_relaxed(&arena->had_rack) == 0 || (spares && !is_due(arena)) ||
 	    !pfs_mutex_try_lock(&pfs_registry.lock))
 		return;
 	uint64_t bytes = 0;

@@ -134,9 +134,9 @@ void pfs_rack_end(struct pfs_cache *cache)
 	(void)cache;
 }
 
-void pfs_racks_take_back(struct pfs_arena *arena)
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
 {
-	(void)arena;
+	(void)arena, (void)spares;
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)

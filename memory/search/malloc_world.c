@@ -201,9 +201,9 @@ void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 	(void)counts, (void)cache;
 }
 
-void pfs_racks_take_back(struct pfs_arena *arena)
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
 {
-	(void)arena;
+	(void)arena, (void)spares;
 }
 
 /* ---- executions ---- */

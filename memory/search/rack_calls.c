@@ -64,19 +64,6 @@ ASIDE void forget_numbers(struct pfs_cache *cache)
 	memset((void *)&cache->past_freed_bytes, 0, sizeof(cache->past_freed_bytes));
 }
 
-/* No new memory is counted here, so racks would be emptied once. */
-ASIDE void make_due(struct pfs_arena *arena)
-{
-	memset((void *)&arena->rack_due_pages, 0, sizeof(arena->rack_due_pages));
-}
-
-static void take_back(struct pfs_arena *arena)
-{
-	make_due(arena);
-	pfs_racks_take_back(arena);
-	make_due(arena);
-}
-
 /* ---- what racks need of the allocator ---- */
 
 struct pfs_cache **pfs_cache_own_place(void)
@@ -130,7 +117,7 @@ bool pfs_system_purge(void *at, size_t size_bytes)
 /* As pfs_large_new: the extent is one of the arena's, or NULL. */
 static struct pfs_extent *new_block(struct pfs_arena *arena, size_t bytes)
 {
-	take_back(arena);
+	pfs_racks_take_back(arena, false);
 	pfs_mutex_lock(&arena->extents.lock);
 	struct pfs_extent *extent = find(PFS_RACK_FREE, arena, bytes);
 	if (extent != NULL) {
@@ -238,7 +225,7 @@ static void call(struct pfs_rack_actor *actor, char letter)
 	case 'l': /* a flush */ (void)pfs_rack_empty(pfs_cache_own); break;
 	case 'k': /* a tick */ tick(false); break;
 	case 'K': /* a tick of all, or a burial */ tick(true); break;
-	case 'b': /* an arena takes new memory */ take_back(&world->arenas[0]); break;
+	case 'b': /* an arena takes new memory */ pfs_racks_take_back(&world->arenas[0], false); break;
 	case 'a': /* bound to the other arena */
 		end(actor);
 		actor->arena = 1 - actor->arena;

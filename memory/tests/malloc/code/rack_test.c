@@ -15,6 +15,7 @@
 
 #define KIB ((size_t)1 << 10)
 #define RACK_BYTES (4096 * KIB)
+#define FIRST_BYTES (256 * KIB)
 #define SHARED_BYTES (1024 * KIB) /* with many threads */
 #define BLOCKS 12
 #define ROUNDS 20000
@@ -55,16 +56,35 @@ static void check_pairs(void)
 	pfs_block_free(zeroes);
 }
 
-static void fill(size_t bytes_most)
+static void replace(void)
 {
 	void *blocks[SIZES * BLOCKS];
 	for (size_t i = 0; i < SIZES * BLOCKS; i++)
 		blocks[i] = pfs_malloc(sizes[i % SIZES]);
 	for (size_t i = 0; i < SIZES * BLOCKS; i++)
 		pfs_block_free(blocks[i]);
+}
+
+/* Misses of replaced blocks, until the rack has grown. */
+static void fill(size_t bytes_most)
+{
+	for (unsigned i = 0; i < 16; i++)
+		replace();
 	uint64_t bytes = of_rack(pfs_cache_own).rack_bytes;
 	CHECK(bytes > bytes_most / 2, "only %llu bytes are kept", (unsigned long long)bytes);
 	CHECK(bytes <= bytes_most, "%llu bytes are kept", (unsigned long long)bytes);
+}
+
+/* A thread that never asks again for what it freed keeps little. */
+static void check_first(void)
+{
+	replace();
+	CHECK(of_rack(pfs_cache_own).rack_bytes <= FIRST_BYTES, "a rack grows at once");
+	for (size_t i = 0; i < SIZES; i++)
+		for (size_t k = 0; k < BLOCKS; k++)
+			(void)pfs_malloc(sizes[i]);
+	replace();
+	CHECK(of_rack(pfs_cache_own).rack_bytes <= FIRST_BYTES, "a rack grows without need");
 }
 
 /* 16 blocks of any sizes, one replaced at a time: few come from the extents. */
@@ -113,7 +133,7 @@ static void check_spared(void)
 		/* relaxed: a test */
 		if (times == 0)
 			pfs_store_relaxed(&arena->rack_due_pages, arena->extents.new_pages);
-		pfs_racks_take_back(arena);
+		pfs_racks_take_back(arena, true);
 		uint64_t after = of_rack(pfs_cache_own).rack_bytes;
 		CHECK(after == (times == 1 ? before : 0), "time %u: %llu bytes stay", times,
 		      (unsigned long long)after);
@@ -170,7 +190,7 @@ static void check_taken(size_t size)
 	CHECK(pthread_create(&thread, NULL, idle, NULL) == 0, "no thread");
 	(void)pthread_barrier_wait(&met);
 	(void)pfs_extents_purge(&pfs_arena_at(0)->extents, PFS_EXTENT_DIRTY, 0, false);
-	for (size_t bytes = 0; bytes < 4 * RACK_BYTES; bytes += size)
+	for (size_t bytes = 0; bytes < 4096 * KIB; bytes += size)
 		(void)pfs_malloc(size);
 	CHECK(of_rack(other).rack_blocks == 0, "%zu bytes: blocks stayed", size);
 	(void)pthread_barrier_wait(&met);
@@ -220,7 +240,7 @@ static void check_threads(void)
 	for (uintptr_t i = 0; i < 3; i++)
 		CHECK(pthread_create(&threads[i], NULL, use, (void *)(i + 1)) == 0, "no thread");
 	for (unsigned i = 0; i < ROUNDS / 10; i++) {
-		pfs_racks_take_back(pfs_arena_at(0));
+		pfs_racks_take_back(pfs_arena_at(0), false);
 		(void)pfs_caches_tick(i % 2 == 0);
 	}
 	for (unsigned i = 0; i < 3; i++)
@@ -233,6 +253,7 @@ int main(void)
 	(void)pthread_barrier_init(&met, NULL, 2);
 	check_pairs();
 	check_only_frees();
+	check_first();
 	check_many();
 	check_shared();
 	check_spared();
