@@ -34,7 +34,8 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	size_t bytes = pfs_large_bytes(size_bytes, align);
 	/* Before new memory is taken if the thread's own rack has blocks; otherwise after it, so
 	 * that the look at the dirty extents costs nothing. */
-	if (pfs_rack_has_some(pfs_cache_mine()) && bytes != 0 && !pfs_extents_has_dirty(extents, bytes))
+	if (pfs_rack_has_some(pfs_cache_mine()) && bytes != 0 &&
+	    !pfs_extents_has_dirty(extents, bytes))
 		pfs_racks_take_back(arena, bytes <= PFS_RACK_MOST);
 	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take_large(extents, bytes, align)
 					       : NULL;

@@ -14,7 +14,7 @@
 #define WORD_BITS (2 * CLASS_MASK + 1)
 _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an extent's address");
 
-#define FEW_THREADS 16u     /* of an arena: each may have PFS_RACK_BYTES_MOST */
+#define FEW_THREADS 16u    /* of an arena: each may have PFS_RACK_BYTES_MOST */
 #define REGRETS_LEAST 128u /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
 
 static struct pfs_base_pool rack_pool;
@@ -178,7 +178,7 @@ bool pfs_rack_put(struct pfs_extent *extent)
 	uint32_t slot = (uint32_t)__builtin_ctzll(~rack->used);
 	rack->used |= UINT64_C(1) << slot;
 	rack->of_class[class] |= UINT64_C(1) << slot;
-	rack->class[slot] = (uint8_t)class;
+	rack->class[slot] = (uint8_t) class;
 	rack->bytes += bytes;
 	pfs_extent_set_kind(extent, PFS_EXTENT_CACHED);
 	pfs_cache_note_freed(cache, bytes);

@@ -59,8 +59,9 @@ struct pfs_rack {
 	uint8_t class[PFS_RACK_SLOTS];
 	uint32_t bytes; /* of the used slots */
 	uint32_t turn;  /* the slot after the one that was replaced last */
-	uint32_t replaced; /* a bit for each class: a block of it was replaced since its last miss */
-	uint32_t regrets;
+	/* A bit for each class: a block of it was replaced since its last miss. */
+	uint32_t replaced;
+	uint32_t regrets; /* up to those that let a rack grow */
 	alignas(PFS_LINE) _Atomic(uint64_t) slots[PFS_RACK_SLOTS]; /* [RK1] */
 	_Atomic(uint32_t) has_some; /* any thread: a hint that it holds blocks */
 };

@@ -225,7 +225,9 @@ static void call(struct pfs_rack_actor *actor, char letter)
 	case 'l': /* a flush */ (void)pfs_rack_empty(pfs_cache_own); break;
 	case 'k': /* a tick */ tick(false); break;
 	case 'K': /* a tick of all, or a burial */ tick(true); break;
-	case 'b': /* an arena takes new memory */ pfs_racks_take_back(&world->arenas[0], false); break;
+	case 'b': /* an arena takes new memory */
+		pfs_racks_take_back(&world->arenas[0], false);
+		break;
 	case 'a': /* bound to the other arena */
 		end(actor);
 		actor->arena = 1 - actor->arena;

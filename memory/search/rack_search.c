@@ -31,7 +31,7 @@ static const struct pfs_rack_scene scenes[] = {
 	{ { "loop_one", "Mfl,kK", "one block, and flushes" }, "S", "", true, 0 },
 	{ { "loop_sizes", "mMf,k", "blocks of two sizes" }, "sS", "", true, 0 },
 	{ { "loop_ends", "Mfx,kb", "the thread ends and starts" }, "S", "", true, 0 },
-	{ { "loop_bound", "Mfa,kK", "it is bound to the other arena, and back" }, "S", "", true, 0 },
+	{ { "loop_bound", "Mfa,kK", "it changes its arena, and back" }, "S", "", true, 0 },
 	{ { "loop_two", "Mf,k,b", "two threads empty the rack" }, "S", "", true, 0 },
 	{ { "loop_back", "Mf,Mf", "two owners, and blocks for one" }, "S", "", true, 0 },
 	{ .scene = { .name = NULL } },

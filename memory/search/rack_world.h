@@ -24,8 +24,8 @@ struct pfs_rack_scene {
 	struct pfs_scene scene; /* the letters are in rack_calls.c */
 	/* Of each arena: 's' is a block of 128 KiB, 'S' one of 256 KiB. */
 	const char *blocks;
-	const char *before; /* calls of each thread in the set-up */
-	bool loops;         /* each thread makes its calls forever, in any order */
+	const char *before;  /* calls of each thread in the set-up */
+	bool loops;          /* each thread makes its calls forever, in any order */
 	uint32_t rack_bytes; /* what a rack may hold; 0: 256 KiB */
 };
 
@@ -43,7 +43,7 @@ struct pfs_rack_actor {
 struct pfs_rack_world {
 	struct pfs_extent extents[PFS_RACK_BLOCKS_ALL];
 	struct pfs_cache *own[PFS_RACK_THREADS_MAX];
-	uint64_t stamps[PFS_RACK_BLOCKS_ALL]; /* the bytes of a block */
+	uint64_t stamps[PFS_RACK_BLOCKS_ALL];            /* the bytes of a block */
 	struct pfs_rack racks[1 + PFS_RACK_THREADS_MAX]; /* of the cache with the same place */
 	/* The oracle's: not checked for races. */
 	struct pfs_rack_oracle {
