@@ -31,8 +31,8 @@
  * Ordering:  [RK3] slot: store, release  <->  [RK4] slot: CAS or exchange, acquire
  *            carries: the owner's last bytes and what the extent says of the block, to the thread
  *            that gets it.
- * Progress   put and take: wait-free, except that put frees the blocks that it replaces (at most
- *            16) and makes the rack.
+ * Progress   put and take: wait-free, except that put frees the blocks that it replaces (usually
+ *            one, at most all) and makes the rack.
  * Source:    our own.
  */
 #ifndef PFS_MALLOC_RACK_H
