@@ -30,6 +30,8 @@ struct pfs_arena {
 	struct pfs_cache *caches;       /* one of the ring of its caches; NULL: none */
 	struct pfs_cache *rack_next;    /* under the registry: whose rack is looked at next */
 	_Atomic(uint32_t) had_rack;     /* any thread: a hint that a rack held a block */
+	/* racks.c: the count of new pages from which on racks are emptied again */
+	_Atomic(size_t) rack_due_pages;
 	/* tick_round.c: dirty pages not needed since the last tick, and all when this one began */
 	size_t dirty_low, dirty_before;
 	struct pfs_curve *curves[2]; /* likewise: of dirty and of muzzy extents, or NULL */

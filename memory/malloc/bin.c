@@ -72,7 +72,7 @@ static PFS_COLD uint32_t take_more(struct pfs_bin *self, void **slots, uint32_t 
 		pfs_mutex_unlock(&self->lock);
 	}
 	if (left == count && is_new)
-		pfs_racks_take_back(self->arena);
+		pfs_racks_take_back(self->arena, false);
 	if (left == count)
 		left = take_from_new(self, slots, count, is_held);
 	pfs_mutex_unlock(&self->growing);

@@ -90,7 +90,7 @@ struct pfs_cache_ring {
 };
 _Static_assert(sizeof(struct pfs_cache_ring) == PFS_RING_BYTES, "the page map's offsets");
 
-#define PFS_RACK_SLOTS 19u
+struct pfs_rack;
 
 struct pfs_cache {
 	struct pfs_cache_ring unusable; /* for pointers outside slabs; always REVOKED */
@@ -117,10 +117,9 @@ struct pfs_cache {
 	/* owner, watch.h: of a thread's cache, the one in front of it; of that one, the cache
 	 * behind it. Else NULL. */
 	struct pfs_cache *front, *behind;
-	_Atomic(uint64_t) rack[PFS_RACK_SLOTS]; /* [RK1]: rack.h */
-	_Atomic(uint64_t) rack_takes;            /* owner */
-	_Atomic(uint32_t) rack_is_used;          /* any thread: a hint that it holds blocks */
-	uint32_t rack_turn;                      /* owner */
+	_Atomic(struct pfs_rack *) rack; /* owner: rack.h; NULL: none yet */
+	_Atomic(uint64_t) rack_takes;    /* owner */
+	uint32_t rack_bytes_most;        /* owner: grows with requests that it could not serve */
 };
 _Static_assert(offsetof(struct pfs_cache, rings) == PFS_RING_OFFSET(0), "the page map's offsets");
 

@@ -143,9 +143,12 @@ static void free_other(void *block, const char *call)
 	if (block == NULL)
 		return;
 	struct pfs_extent *extent = pfs_extent_of(block, call);
-	if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED)
+	enum pfs_extent_kind kind = pfs_extent_kind(extent);
+	if (kind == PFS_EXTENT_GUARDED)
 		pfs_guard_free(extent, call);
-	else if (!pfs_rack_put(pfs_large_of(block, call)))
+	else if (kind != PFS_EXTENT_LARGE)
+		pfs_die(call, block, PFS_NO_BLOCK);
+	else if (!pfs_rack_put(extent))
 		pfs_large_free(extent);
 	pfs_cache_after_free(pfs_cache_own);
 }

@@ -65,7 +65,8 @@ struct pfs_extents {
 	uint64_t large_count, large_made; /* blocks now; blocks ever */
 	uint64_t purges, purged_pages;
 	uint32_t hidden_parts;
-	_Atomic(size_t) owed_pages; /* written under lock */
+	_Atomic(size_t) owed_pages; /* written under lock, like new_pages */
+	_Atomic(size_t) new_pages;  /* of new memory, ever taken; wraps around */
 };
 
 /* Any thread: 1 since the process's first long dirty extent, which a fork should hide; 2 when that

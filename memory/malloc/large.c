@@ -33,10 +33,10 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
 	size_t bytes = pfs_large_bytes(size_bytes, align);
 	/* Before new memory is taken if the thread's own rack has blocks; otherwise after it, so
-	 * that the look at the dirty extents costs nothing. relaxed: a hint */
-	bool is_used = pfs_load_relaxed(&pfs_cache_mine()->rack_is_used) != 0;
-	if (is_used && bytes != 0 && !pfs_extents_has_dirty(extents, bytes))
-		pfs_racks_take_back(arena);
+	 * that the look at the dirty extents costs nothing. */
+	if (pfs_rack_has_some(pfs_cache_mine()) && bytes != 0 &&
+	    !pfs_extents_has_dirty(extents, bytes))
+		pfs_racks_take_back(arena, bytes <= PFS_RACK_MOST);
 	struct pfs_extent *extent = bytes != 0 ? pfs_extents_take_large(extents, bytes, align)
 					       : NULL;
 	if (extent == NULL)
@@ -48,9 +48,10 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
 	if (extent->is_zeroed)
-		pfs_racks_take_back(arena);
+		pfs_racks_take_back(arena, bytes <= PFS_RACK_MOST);
 	extent->is_clean = false;
 	pfs_cache_note_new(pfs_cache_mine(), bytes);
+	pfs_rack_missed(pfs_cache_mine(), bytes);
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 

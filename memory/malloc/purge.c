@@ -35,6 +35,8 @@ static size_t surplus(const struct pfs_extents *self)
 /* Pages of new memory were taken (more) or purged for that (less). */
 void pfs_extents_owe(struct pfs_extents *self, size_t more, size_t less)
 {
+	if (more != 0)
+		pfs_bump_owned(&self->new_pages, more);
 	size_t owed = pfs_load_relaxed(&self->owed_pages) + more; /* relaxed: under lock */
 	owed = owed > less ? owed - less : 0;
 	if (owed != 0 && surplus(self) == 0)

@@ -97,6 +97,7 @@ static void cache_free(struct pfs_cache *cache)
 {
 	if (cache->front != NULL)
 		pfs_base_free(&cache_pool, cache->front);
+	pfs_rack_end(cache);
 	pfs_base_free(&cache_pool, cache);
 }
 
@@ -225,7 +226,7 @@ static uint64_t bury(struct pfs_cache *cache)
 	uint64_t given = 0;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		given += bury_ring(cache, class);
-	(void)pfs_rack_tick(cache, true);
+	(void)pfs_rack_empty(cache);
 	pfs_cache_count(&pfs_registry.ended, cache);
 	unlist(cache);
 	cache_free(cache);
@@ -248,7 +249,8 @@ static void settle(struct pfs_cache *cache)
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		/* relaxed: no thread uses it before [FK2] */
 		pfs_store_relaxed(&cache->rings[class].inside, PFS_OUTSIDE);
-	pfs_store_relaxed(&cache->moving, 0);                 /* relaxed: as above */
+	pfs_store_relaxed(&cache->moving, 0); /* relaxed: as above */
+	pfs_rack_settle(cache);
 	pfs_store_release(&cache->forks, pfs_registry.forks); /* [FK2] release, pairs with [FK3] */
 }
 

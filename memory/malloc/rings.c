@@ -38,5 +38,5 @@ void pfs_cache_flush(void)
 		return;
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++)
 		flush_ring(cache, class);
-	(void)pfs_rack_tick(cache, true);
+	(void)pfs_rack_empty(cache);
 }

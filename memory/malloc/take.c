@@ -160,7 +160,10 @@ static bool is_idle(struct batch *batch, struct pfs_cache *cache, uint32_t class
 static uint64_t tick_cache(struct batch *batch, struct pfs_cache *cache, bool all)
 {
 	uint64_t held = 0;
-	batch->is_in_use |= pfs_rack_tick(cache, all);
+	if (all)
+		(void)pfs_rack_empty(cache);
+	else
+		batch->is_in_use |= pfs_rack_tick(cache);
 	for (uint32_t class = 0; class < PFS_SMALL_COUNT; class ++) {
 		struct pfs_cache_ring *ring = &cache->rings[class];
 		if (!is_idle(batch, cache, class, all))

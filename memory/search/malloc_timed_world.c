@@ -117,15 +117,31 @@ void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
 	(void)sum, (void)cache;
 }
 
-bool pfs_rack_tick(struct pfs_cache *cache, bool all)
+bool pfs_rack_tick(struct pfs_cache *cache)
 {
-	(void)cache, (void)all;
+	(void)cache;
 	return false;
 }
 
-void pfs_racks_take_back(struct pfs_arena *arena)
+uint64_t pfs_rack_empty(struct pfs_cache *cache)
 {
-	(void)arena;
+	(void)cache;
+	return 0;
+}
+
+void pfs_rack_settle(struct pfs_cache *cache)
+{
+	(void)cache;
+}
+
+void pfs_rack_end(struct pfs_cache *cache)
+{
+	(void)cache;
+}
+
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
+{
+	(void)arena, (void)spares;
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)

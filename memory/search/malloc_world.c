@@ -185,10 +185,26 @@ void pfs_tick_after_free(uint32_t *slow_calls)
 
 /* ---- rack.h: no large block is freed here ---- */
 
-bool pfs_rack_tick(struct pfs_cache *cache, bool all)
+bool pfs_rack_tick(struct pfs_cache *cache)
 {
-	(void)cache, (void)all;
+	(void)cache;
 	return false;
+}
+
+uint64_t pfs_rack_empty(struct pfs_cache *cache)
+{
+	(void)cache;
+	return 0;
+}
+
+void pfs_rack_settle(struct pfs_cache *cache)
+{
+	(void)cache;
+}
+
+void pfs_rack_end(struct pfs_cache *cache)
+{
+	(void)cache;
 }
 
 void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
@@ -196,9 +212,9 @@ void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
 	(void)counts, (void)cache;
 }
 
-void pfs_racks_take_back(struct pfs_arena *arena)
+void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
 {
-	(void)arena;
+	(void)arena, (void)spares;
 }
 
 /* ---- executions ---- */

@@ -3,6 +3,8 @@ foreach(name arena_caches rack racks large_end)
   list(APPEND rack_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(rack_search rack_search.c rack_calls.c rack_check.c scene_command.c ${rack_sources})
+# Few slots, so that a rack is full.
+target_compile_definitions(rack_search PRIVATE PFS_RACK_SLOTS=3u)
 target_link_libraries(rack_search PRIVATE pfslab_sim)
 if(NOT PFS_SANITIZE)
   set_property(SOURCE ${rack_sources} rack_calls.c APPEND PROPERTY COMPILE_OPTIONS
@@ -10,10 +12,10 @@ if(NOT PFS_SANITIZE)
 endif()
 
 if(PFS_TESTS)
-  add_searches(rack tick group turn seen two back ends ended bound flush)
+  add_searches(rack tick group turn sizes slots seen two back ends ended bound flush)
   # Threads that loop forever: all states.
   if(NOT PFS_SANITIZE)
-    foreach(scenario loop loop_one loop_ends loop_bound loop_two loop_back)
+    foreach(scenario loop loop_one loop_sizes loop_ends loop_bound loop_two loop_back)
       foreach(memory sc tso)
         add_test(NAME sim.rack.${scenario}.${memory} COMMAND rack_search explore --quiet
           --scenario ${scenario} --memory ${memory} --search fixpoint --no-races)

@@ -9,8 +9,8 @@
 #include "memory/malloc/system.h"
 #include "memory/search/rack_world.h"
 
-#define SMALLER ((size_t)128 << 10) /* two slots */
-#define LARGER ((size_t)256 << 10)  /* one slot */
+#define SMALLER ((size_t)128 << 10)
+#define LARGER ((size_t)256 << 10)
 #define STAMP_PUT UINT64_C(0xF4EE)
 #define ASIDE PFS_SIM_UNSEEN __attribute__((noinline)) static
 
@@ -48,11 +48,17 @@ ASIDE void count(uint64_t *number)
 	(*number)++;
 }
 
+ASIDE uint32_t rack_bytes_most(void)
+{
+	uint32_t bytes = pfs_rack_world.scene->rack_bytes;
+	return bytes != 0 ? bytes : (uint32_t)LARGER;
+}
+
 /* Numbers that only grow, or only fall, would make endless histories of few states. */
 ASIDE void forget_numbers(struct pfs_cache *cache)
 {
 	cache->until_guarded = PFS_CHOOSE_NEVER;
-	cache->rack_turn %= 2;
+	cache->rack_bytes_most = rack_bytes_most();
 	memset((void *)&cache->rack_takes, 0, sizeof(cache->rack_takes));
 	memset((void *)&cache->past_bytes, 0, sizeof(cache->past_bytes));
 	memset((void *)&cache->past_freed_bytes, 0, sizeof(cache->past_freed_bytes));
@@ -90,13 +96,14 @@ size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, si
 
 void pfs_base_free(struct pfs_base_pool *pool, void *piece)
 {
-	(void)pool, (void)piece;
+	(void)pool;
+	memset(piece, 0xFF, sizeof(uint64_t)); /* the link of the pool */
 }
 
 void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
 	(void)pool, (void)size_bytes;
-	return NULL;
+	return &pfs_rack_world.racks[pfs_cache_own - pfs_rack_world.caches];
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)
@@ -110,7 +117,7 @@ bool pfs_system_purge(void *at, size_t size_bytes)
 /* As pfs_large_new: the extent is one of the arena's, or NULL. */
 static struct pfs_extent *new_block(struct pfs_arena *arena, size_t bytes)
 {
-	pfs_racks_take_back(arena);
+	pfs_racks_take_back(arena, false);
 	pfs_mutex_lock(&arena->extents.lock);
 	struct pfs_extent *extent = find(PFS_RACK_FREE, arena, bytes);
 	if (extent != NULL) {
@@ -165,6 +172,7 @@ static void attach(const struct pfs_rack_actor *actor)
 	cache->arena = &world->arenas[actor->arena];
 	cache->is_enabled = true;
 	cache->until_guarded = PFS_CHOOSE_NEVER;
+	cache->rack_bytes_most = rack_bytes_most();
 	pfs_mutex_lock(&pfs_registry.lock);
 	pfs_arena_add_cache(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
@@ -176,14 +184,16 @@ static void attach(const struct pfs_rack_actor *actor)
 static void end(struct pfs_rack_actor *actor)
 {
 	struct pfs_cache *cache = pfs_cache_own;
-	(void)pfs_rack_tick(cache, true);
+	(void)pfs_rack_empty(cache);
 	pfs_rack_world.own[actor->id] = &pfs_rack_world.caches[0];
 	pfs_mutex_lock(&pfs_registry.lock);
 	pfs_arena_remove_cache(cache);
 	pfs_mutex_unlock(&pfs_registry.lock);
-	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++)
-		PFS_MACHINE_CHECK(pfs_load_relaxed(&cache->rack[i]) == 0,
+	struct pfs_rack *rack = pfs_load_relaxed(&cache->rack); /* relaxed: its own */
+	for (uint32_t i = 0; rack != NULL && i < PFS_RACK_SLOTS; i++)
+		PFS_MACHINE_CHECK(pfs_load_relaxed(&rack->slots[i]) == 0,
 				  "a thread ends and leaves a block on its rack");
+	pfs_rack_end(cache);
 	memset((void *)&cache->arena, 0, sizeof(*cache) - offsetof(struct pfs_cache, arena));
 }
 
@@ -195,8 +205,10 @@ static void tick(bool all)
 	for (uint32_t at = 0; at < PFS_RACK_ARENAS; at++) {
 		struct pfs_cache *cache = arenas[at].caches;
 		for (uint32_t i = 0; i < arenas[at].cache_count; i++, cache = cache->next_here)
-			if (cache == &pfs_rack_world.caches[1])
-				(void)pfs_rack_tick(cache, all);
+			if (cache == &pfs_rack_world.caches[1] && all)
+				(void)pfs_rack_empty(cache);
+			else if (cache == &pfs_rack_world.caches[1])
+				(void)pfs_rack_tick(cache);
 	}
 	pfs_mutex_unlock(&pfs_registry.lock);
 }
@@ -210,10 +222,12 @@ static void call(struct pfs_rack_actor *actor, char letter)
 	case 'm': malloc_one(actor, SMALLER); break;
 	case 'M': malloc_one(actor, LARGER); break;
 	case 'f': free_one(actor); break;
-	case 'l': /* a flush */ (void)pfs_rack_tick(pfs_cache_own, true); break;
+	case 'l': /* a flush */ (void)pfs_rack_empty(pfs_cache_own); break;
 	case 'k': /* a tick */ tick(false); break;
 	case 'K': /* a tick of all, or a burial */ tick(true); break;
-	case 'b': /* an arena takes new memory */ pfs_racks_take_back(&world->arenas[0]); break;
+	case 'b': /* an arena takes new memory */
+		pfs_racks_take_back(&world->arenas[0], false);
+		break;
 	case 'a': /* bound to the other arena */
 		end(actor);
 		actor->arena = 1 - actor->arena;

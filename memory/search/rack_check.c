@@ -9,8 +9,9 @@
 /* Adds the blocks on a rack to `seen`. */
 static void check_rack(const struct pfs_rack_world *self, struct pfs_cache *cache, uint32_t *seen)
 {
-	for (uint32_t i = 0; i < PFS_RACK_SLOTS; i++) {
-		uint64_t word = pfs_load_relaxed(&cache->rack[i]); /* relaxed: a check */
+	struct pfs_rack *rack = pfs_load_relaxed(&cache->rack); /* relaxed: a check */
+	for (uint32_t i = 0; rack != NULL && i < PFS_RACK_SLOTS; i++) {
+		uint64_t word = pfs_load_relaxed(&rack->slots[i]); /* relaxed: a check */
 		if (word == 0)
 			continue;
 		/* NOLINTNEXTLINE: addresses are numbers here */
@@ -23,11 +24,14 @@ static void check_rack(const struct pfs_rack_world *self, struct pfs_cache *cach
 				  self->oracle.at[number]);
 		PFS_MACHINE_CHECK(pfs_extent_arena(extent) == cache->arena,
 				  "[RK2] block %u is on a rack of another arena", number);
+		uint64_t noted = rack->used & rack->of_class[rack->class[i]];
+		PFS_MACHINE_CHECK((noted >> i & 1) != 0, "[RK5] the owner has no note of block %u",
+				  number);
 	}
 }
 
-/* How many blocks threads may have on their way: a free that replaces a block has two. A store that
- * waits in a buffer may put one more. */
+/* How many blocks threads may have on their way: a free that replaces blocks has two at a time. A
+ * store that waits in a buffer may put one more. */
 static uint32_t on_the_way(const struct pfs_rack_world *self)
 {
 	uint32_t most = 0;
@@ -60,7 +64,7 @@ void pfs_rack_check_emptied(struct pfs_rack_world *self)
 {
 	check(self, 0);
 	for (uint32_t id = 0; id < PFS_RACK_THREADS_MAX; id++)
-		(void)pfs_rack_tick(&self->caches[1 + id], true);
+		(void)pfs_rack_empty(&self->caches[1 + id]);
 	for (uint32_t at = 0; at < PFS_RACK_BLOCKS_ALL; at++)
 		PFS_MACHINE_CHECK(self->oracle.at[at] != PFS_RACK_PUT, "block %u is lost", at);
 }

@@ -13,24 +13,27 @@ struct pfs_conf pfs_conf;
 
 /* clang-format off */
 static const struct pfs_rack_scene scenes[] = {
-	{ { "tick", "fMfM,kk", "a tick empties a rack that its owner uses" }, "S", "M", false },
-	{ { "group", "ffmm,kk", "the same with two slots" }, "ss", "mm", false },
-	{ { "turn", "fff,K", "a full rack: its owner replaces a block" }, "sss", "mmm", false },
+	{ { "tick", "fMfM,kk", "a tick empties a rack that its owner uses" }, "S", "M", false, 0 },
+	{ { "group", "ffmm,kk", "the same with two slots" }, "ss", "mm", false, 0 },
+	{ { "turn", "fff,K", "a full rack: its owner replaces a block" }, "sss", "mmm", false, 0 },
+	{ { "sizes", "fffM,k", "a larger block replaces two" }, "ssS", "mmM", false, 0 },
+	{ { "slots", "ffff,K", "a rack without an empty slot" }, "ssss", "mmmm", false, 1 << 20 },
 	{ { "seen", "f,k,K", "one tick marks a block, and another thread empties the slot" }, "S",
-	  "M", false },
-	{ { "two", "fM,K,b", "two threads empty a rack that its owner uses" }, "S", "M", false },
-	{ { "back", "fM,M", "another thread takes new memory" }, "SS", "M", false },
-	{ { "ends", "fxM,K", "the thread ends, and a new one has its cache" }, "S", "M", false },
-	{ { "ended", "fx,k,b", "the same with two threads that empty it" }, "S", "M", false },
-	{ { "bound", "fam,Kb", "the thread is bound to another arena" }, "s", "m", false },
-	{ { "flush", "flM,kK", "its owner empties it as well" }, "S", "M", false },
+	  "M", false, 0 },
+	{ { "two", "fM,K,b", "two threads empty a rack that its owner uses" }, "S", "M", false, 0 },
+	{ { "back", "fM,M", "another thread takes new memory" }, "SS", "M", false, 0 },
+	{ { "ends", "fxM,K", "the thread ends, and a new one has its cache" }, "S", "M", false, 0 },
+	{ { "ended", "fx,k,b", "the same with two threads that empty it" }, "S", "M", false, 0 },
+	{ { "bound", "fam,Kb", "the thread is bound to another arena" }, "s", "m", false, 0 },
+	{ { "flush", "flM,kK", "its owner empties it as well" }, "S", "M", false, 0 },
 	/* Threads that loop forever. */
-	{ { "loop", "mf,kK", "an owner; ticks" }, "ss", "", true },
-	{ { "loop_one", "Mfl,kK", "one slot, and flushes" }, "S", "", true },
-	{ { "loop_ends", "Mfx,kb", "the thread ends and starts" }, "S", "", true },
-	{ { "loop_bound", "Mfa,kK", "it is bound to the other arena, and back" }, "S", "", true },
-	{ { "loop_two", "Mf,k,b", "two threads empty the rack" }, "S", "", true },
-	{ { "loop_back", "Mf,Mf", "two owners, and blocks for one" }, "S", "", true },
+	{ { "loop", "mf,kK", "an owner; ticks" }, "ss", "", true, 0 },
+	{ { "loop_one", "Mfl,kK", "one block, and flushes" }, "S", "", true, 0 },
+	{ { "loop_sizes", "mMf,k", "blocks of two sizes" }, "sS", "", true, 0 },
+	{ { "loop_ends", "Mfx,kb", "the thread ends and starts" }, "S", "", true, 0 },
+	{ { "loop_bound", "Mfa,kK", "it changes its arena, and back" }, "S", "", true, 0 },
+	{ { "loop_two", "Mf,k,b", "two threads empty the rack" }, "S", "", true, 0 },
+	{ { "loop_back", "Mf,Mf", "two owners, and blocks for one" }, "S", "", true, 0 },
 	{ .scene = { .name = NULL } },
 };
 /* clang-format on */
@@ -113,9 +116,9 @@ static bool name(void *context, const void *address, char *to, size_t bytes)
 {
 	const struct pfs_rack_world *self = context;
 	for (uint32_t id = 0; id < PFS_RACK_THREADS_MAX; id++) {
-		const char *rack = (const char *)self->caches[1 + id].rack;
+		const char *rack = (const char *)self->racks[1 + id].slots;
 		size_t offset = (size_t)((const char *)address - rack);
-		if ((const char *)address < rack || offset >= sizeof(self->caches[0].rack))
+		if ((const char *)address < rack || offset >= sizeof(self->racks[0].slots))
 			continue;
 		(void)snprintf(to, bytes, "cache[%u].rack[%zu]", id, offset / sizeof(uint64_t));
 		return true;

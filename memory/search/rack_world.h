@@ -1,7 +1,7 @@
 /*
  * rack_world.h - the racks of memory/malloc/rack.h on the simulated machine: two arenas, a cache
- * for each virtual thread, a few blocks of 128 and of 256 KiB, for which a rack has two slots and
- * one, and an oracle that knows where each block is.
+ * for each virtual thread, racks of three slots and usually 256 KiB, a few blocks of 128 and of 256
+ * KiB, and an oracle that knows where each block is.
  *
  * rack.c, racks.c and large_end.c are the library's sources. rack_calls.c replaces what they need:
  * extents are an array, and a free one is found under the lock of its arena's extents. A block's
@@ -24,8 +24,9 @@ struct pfs_rack_scene {
 	struct pfs_scene scene; /* the letters are in rack_calls.c */
 	/* Of each arena: 's' is a block of 128 KiB, 'S' one of 256 KiB. */
 	const char *blocks;
-	const char *before; /* calls of each thread in the set-up */
-	bool loops;         /* each thread makes its calls forever, in any order */
+	const char *before;  /* calls of each thread in the set-up */
+	bool loops;          /* each thread makes its calls forever, in any order */
+	uint32_t rack_bytes; /* what a rack may hold; 0: 256 KiB */
 };
 
 /* What a block is; else 1 + the thread that has it. */
@@ -42,7 +43,8 @@ struct pfs_rack_actor {
 struct pfs_rack_world {
 	struct pfs_extent extents[PFS_RACK_BLOCKS_ALL];
 	struct pfs_cache *own[PFS_RACK_THREADS_MAX];
-	uint64_t stamps[PFS_RACK_BLOCKS_ALL]; /* the bytes of a block */
+	uint64_t stamps[PFS_RACK_BLOCKS_ALL];            /* the bytes of a block */
+	struct pfs_rack racks[1 + PFS_RACK_THREADS_MAX]; /* of the cache with the same place */
 	/* The oracle's: not checked for races. */
 	struct pfs_rack_oracle {
 		uint32_t at[PFS_RACK_BLOCKS_ALL]; /* where a block is */

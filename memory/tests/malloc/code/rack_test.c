@@ -14,7 +14,9 @@
 #include "check.h"
 
 #define KIB ((size_t)1 << 10)
-#define RACK_BYTES (1088 * KIB)
+#define RACK_BYTES (4096 * KIB)
+#define FIRST_BYTES (256 * KIB)
+#define SHARED_BYTES (1024 * KIB) /* with many threads */
 #define BLOCKS 12
 #define ROUNDS 20000
 
@@ -54,21 +56,93 @@ static void check_pairs(void)
 	pfs_block_free(zeroes);
 }
 
-static void fill(void)
+static void replace(void)
 {
 	void *blocks[SIZES * BLOCKS];
 	for (size_t i = 0; i < SIZES * BLOCKS; i++)
 		blocks[i] = pfs_malloc(sizes[i % SIZES]);
 	for (size_t i = 0; i < SIZES * BLOCKS; i++)
 		pfs_block_free(blocks[i]);
+}
+
+/* Misses of replaced blocks, until the rack has grown. */
+static void fill(size_t bytes_most)
+{
+	for (unsigned i = 0; i < 16; i++)
+		replace();
 	uint64_t bytes = of_rack(pfs_cache_own).rack_bytes;
-	CHECK(bytes > RACK_BYTES / 2, "only %llu bytes are kept", (unsigned long long)bytes);
-	CHECK(bytes <= RACK_BYTES, "%llu bytes are kept", (unsigned long long)bytes);
+	CHECK(bytes > bytes_most / 2, "only %llu bytes are kept", (unsigned long long)bytes);
+	CHECK(bytes <= bytes_most, "%llu bytes are kept", (unsigned long long)bytes);
+}
+
+/* A thread that never asks again for what it freed keeps little. */
+static void check_first(void)
+{
+	replace();
+	CHECK(of_rack(pfs_cache_own).rack_bytes <= FIRST_BYTES, "a rack grows at once");
+	for (size_t i = 0; i < SIZES; i++)
+		for (size_t k = 0; k < BLOCKS; k++)
+			(void)pfs_malloc(sizes[i]);
+	replace();
+	CHECK(of_rack(pfs_cache_own).rack_bytes <= FIRST_BYTES, "a rack grows without need");
+}
+
+/* 16 blocks of any sizes, one replaced at a time: few come from the extents. */
+static void check_many(void)
+{
+	struct pfs_extents *extents = &pfs_arena_at(0)->extents;
+	uint64_t random = 1, made = 0;
+	void *blocks[16] = { NULL };
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		unsigned at = random >> 40 & 15;
+		if (i == ROUNDS)
+			made = extents->large_made;
+		pfs_block_free(blocks[at]);
+		blocks[at] = pfs_malloc(sizes[(random >> 33) % 13]);
+	}
+	made = extents->large_made - made;
+	CHECK(made < ROUNDS / 50, "%llu blocks were made anew", (unsigned long long)made);
+	for (unsigned at = 0; at < 16; at++)
+		pfs_block_free(blocks[at]);
+}
+
+static void check_shared(void)
+{
+	struct pfs_arena *arena = pfs_arena_at(0);
+	fill(RACK_BYTES);
+	(void)pfs_fetch_add_relaxed(&arena->threads, 1000); /* relaxed: a test */
+	fill(SHARED_BYTES);
+	(void)pfs_fetch_add_relaxed(&arena->threads, -1000u); /* relaxed: a test */
+}
+
+/* Of what was taken back, as much must be taken anew before the next time. */
+static void check_spared(void)
+{
+	struct pfs_arena *arena = pfs_arena_at(0);
+	size_t kept = 0;
+	for (unsigned times = 0; times < 3; times++) {
+		for (unsigned i = 0; i < 2; i++)
+			pfs_block_free(pfs_malloc(sizes[i]));
+		if (times == 2) /* relaxed: a test */
+			(void)pfs_fetch_add_relaxed(&arena->extents.new_pages, kept / PFS_OS_PAGE);
+		uint64_t before = of_rack(pfs_cache_own).rack_bytes;
+		if (times == 0)
+			kept = before;
+		CHECK(before != 0, "nothing is kept");
+		/* relaxed: a test */
+		if (times == 0)
+			pfs_store_relaxed(&arena->rack_due_pages, arena->extents.new_pages);
+		pfs_racks_take_back(arena, true);
+		uint64_t after = of_rack(pfs_cache_own).rack_bytes;
+		CHECK(after == (times == 1 ? before : 0), "time %u: %llu bytes stay", times,
+		      (unsigned long long)after);
+	}
 }
 
 static void check_ticks(void)
 {
-	fill();
+	fill(RACK_BYTES);
 	(void)pfs_caches_tick(false);
 	CHECK(of_rack(pfs_cache_own).rack_blocks != 0, "the first tick took blocks just freed");
 	void *block = pfs_malloc(20 * KIB); /* used meanwhile: stays for another tick */
@@ -102,7 +176,7 @@ static struct pfs_cache *other;
 
 static void *idle(void *unused)
 {
-	fill();
+	fill(RACK_BYTES);
 	other = pfs_cache_own;
 	(void)pthread_barrier_wait(&met);
 	(void)pthread_barrier_wait(&met);
@@ -120,6 +194,24 @@ static void check_taken(size_t size)
 		(void)pfs_malloc(size);
 	CHECK(of_rack(other).rack_blocks == 0, "%zu bytes: blocks stayed", size);
 	(void)pthread_barrier_wait(&met);
+	(void)pthread_join(thread, NULL);
+}
+
+static void *only_frees(void *blocks)
+{
+	for (size_t i = 0; i < SIZES; i++)
+		pfs_block_free(((void **)blocks)[i]);
+	CHECK(of_rack(pfs_cache_own).rack_blocks == 0, "a thread that only frees keeps blocks");
+	return NULL;
+}
+
+static void check_only_frees(void)
+{
+	pthread_t thread;
+	void *blocks[SIZES];
+	for (size_t i = 0; i < SIZES; i++)
+		blocks[i] = pfs_malloc(sizes[i]);
+	CHECK(pthread_create(&thread, NULL, only_frees, blocks) == 0, "no thread");
 	(void)pthread_join(thread, NULL);
 }
 
@@ -148,11 +240,29 @@ static void check_threads(void)
 	for (uintptr_t i = 0; i < 3; i++)
 		CHECK(pthread_create(&threads[i], NULL, use, (void *)(i + 1)) == 0, "no thread");
 	for (unsigned i = 0; i < ROUNDS / 10; i++) {
-		pfs_racks_take_back(pfs_arena_at(0));
+		pfs_racks_take_back(pfs_arena_at(0), false);
 		(void)pfs_caches_tick(i % 2 == 0);
 	}
 	for (unsigned i = 0; i < 3; i++)
 		(void)pthread_join(threads[i], NULL);
+}
+
+/* A thread was forked away between its notes of a take; the child settles its cache. */
+static void check_settled(void)
+{
+	struct pfs_rack *rack = NULL;
+	void *block = pfs_malloc(20 * KIB);
+	pfs_block_free(block);
+	rack = pfs_load_relaxed(&pfs_cache_own->rack); /* relaxed: its owner */
+	rack->used = 0;
+	memset(rack->of_class, 0, sizeof(rack->of_class));
+	pfs_rack_settle(pfs_cache_own);
+	CHECK(rack->bytes == of_rack(pfs_cache_own).rack_bytes, "%u bytes noted", rack->bytes);
+	CHECK(pfs_malloc(20 * KIB) == block, "a block is not noted");
+	pfs_block_free(block);
+	rack->bytes += FIRST_BYTES;
+	pfs_rack_settle(pfs_cache_own);
+	CHECK(rack->bytes == of_rack(pfs_cache_own).rack_bytes, "%u bytes too many", rack->bytes);
 }
 
 int main(void)
@@ -160,11 +270,17 @@ int main(void)
 	pfs_start();
 	(void)pthread_barrier_init(&met, NULL, 2);
 	check_pairs();
+	check_only_frees();
+	check_first();
+	check_many();
+	check_shared();
+	check_spared();
 	check_ticks();
 	check_counts();
 	check_taken(300 * KIB);
 	check_taken(1000);
+	check_settled();
 	check_threads();
-	(void)pfs_rack_tick(pfs_cache_own, true);
+	(void)pfs_rack_empty(pfs_cache_own);
 	return 0;
 }
