@@ -46,12 +46,22 @@ def look_for_wrong(test):
         expect(re.match(wanted, found.get(name, "")), f"{name}: {found.get(name)}")
 
 
+def look_for_saved(test, program):
+    """A schedule holds which threads meet."""
+    saved = test.path("saved")
+    test.run(program, "--scenario", "told_always_fails", "--save", saved)
+    test.expect("a saved meeting", test.run(program, "--schedule", saved), 1,
+                r"assertion pthread_barrier_wait\(&barrier\) == ")
+
+
 def main():
     """All scenarios of a program at once, in one run."""
     with tempfile.TemporaryDirectory() as folder:
         test = Checked(sys.argv[1], sys.argv[2], folder)
         look_for_wrong(test)
-        done = test.run(test.build(os.path.join(PROGRAMS, "meet.c")))
+        program = test.build(os.path.join(PROGRAMS, "meet.c"), name="meet")
+        look_for_saved(test, program)
+        done = test.run(program)
     classes, failed = {}, []
     for name, ran, repeated, end in LINE.findall(done.stdout + done.stderr):
         if end == "FAILED":

@@ -244,7 +244,8 @@ class Test(Checked):
                    "\n".join((head, options, "", message, ""))]
         damaged += ["\n".join((head, line, steps, message, "")) for line in (
             "--scenario ring", "--scenario ring --memory weak", options + " --slots 99",
-            options + " --fault 99.1", options + " --x", options + " --looks", options + " y.so")]
+            options + " --fault 99.1", options + " --meets 99.1", options + " --meets 1.0",
+            options + " --x", options + " --looks", options + " y.so")]
         for number, content in enumerate(damaged):
             self.line(f"damaged {number}", "not a schedule .* or damaged", program, "--schedule",
                       self.path("damaged", content))
