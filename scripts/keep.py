@@ -4,8 +4,8 @@
 usage: scripts/keep.py FILE.json [--times N] -- COMMAND [ARGUMENT...]
 Runs the command N times (default 1) from the top of the project and writes FILE.json: the command,
 what each run printed, the machine, the revision. A document quotes it between
-`<!-- measured: FILE.json -->` and `<!-- end -->`; quoted_numbers.py says which number is where in
-the text. Exit 0: kept. 1: a run failed, and nothing was written. 2: bad usage.
+`<!-- measured: FILE.json -->` and `<!-- end -->`; reporting/printed_numbers.py says where in the
+text each number is. Exit 0: kept. 1: a run failed, and nothing was written. 2: bad usage.
 """
 
 import subprocess

@@ -6,8 +6,8 @@ Measured numbers stand between `<!-- measured: RESULT -->` and `<!-- end -->` an
 that result (a folder, or a file of keep.py) by the table of quoted_numbers.py: each must be there
 as it is rounded, and each number there must be computed. For simulated ones it runs the cases
 behind each block between `<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores,
-and compares them with those of now; --measured leaves them out. --write puts the numbers of now
-there.
+and compares the quoted numbers with the current ones; --measured leaves them out. --write puts
+the current numbers into the documents.
 Exit 0: all hold (simulated ones within 10 %), or were written. 1: one does not. 2: bad usage, or a
 run failed.
 """

@@ -17,10 +17,10 @@
 #define MEMBERS_MAX 8u
 #define OPTIONS_MAX 64u /* that a search of classes keeps at a step */
 
-/* The byte of a member, or of the first member, who leads: */
+/* Fields of a member's byte, and of the byte of the first member, which leads: */
 #define ROUND 3u  /* 1 or 2, in turn */
 #define LOOKS 4u  /* at the result */
-#define SERIAL 2u /* shift: the member that is told so, from the leader */
+#define SERIAL 2u /* shift: which member is the serial thread; the leader writes it */
 
 struct pfs_barrier {
 	uint8_t bytes[MEMBERS_MAX]; /* of the machine: of each member; or of each round */
@@ -36,7 +36,7 @@ _Static_assert(PFS_USER_MEETS_MAX <= UINT8_MAX, "a key must fit");
 
 static const struct pfs_life_kind barriers = { "barrier", false };
 
-/* The same in each execution of a class. */
+/* A barrier's key is the same in each execution of a class. */
 static uint32_t new_key(void)
 {
 	struct pfs_user_thread *self = pfs_user_current();
@@ -114,7 +114,7 @@ static void want(const struct pfs_barrier *self, uint32_t users)
 	pfs_machine_fail(PFS_USER_MEETS_WANTED);
 }
 
-/* One of those that look, or none if others are there. */
+/* The serial thread: any member that looks at the result, or one of those that do not. */
 static uint32_t choose_serial(const struct pfs_barrier *self, uint32_t looking, uint32_t members,
 			      const struct pfs_sim_place *place)
 {
@@ -177,7 +177,7 @@ static int meet_known(struct pfs_barrier *self, uint32_t users, bool looks,
 
 /* ---- any threads meet ---- */
 
-/* Of bytes that count. */
+/* Compares counters of one byte, which wrap around. */
 static bool is_at_least(uint64_t value, uint64_t argument)
 {
 	return (int8_t)(uint8_t)(value - argument) >= 0;
@@ -198,7 +198,7 @@ static int meet_any(struct pfs_barrier *self, const struct pfs_sim_place *place)
 	return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
-/* The caller becomes one of the threads that are known, if the barrier lets so many through. */
+/* The caller becomes one of the known threads, if the barrier lets that many through. */
 static void learn(const struct pfs_barrier *self, uint32_t users)
 {
 	uint32_t count = (uint32_t)__builtin_popcount(users);

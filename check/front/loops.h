@@ -4,7 +4,7 @@
  * A thread visits a place when it calls an atomic operation that may only read, a function that
  * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers,
  * stack and errno are compared), and has changed nothing since, the iteration between had no
- * effect: without it there is the same execution. So the thread waits there: PFS_YIELD_LOOP of
+ * effect: the same execution exists without it. So the thread waits there: PFS_YIELD_LOOP of
  * news.h.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
@@ -72,7 +72,7 @@
 /* Of the last call; the stack pointer first, 0: the call was looked at. */
 extern uint64_t pfs_loops_entry[PFS_LOOPS_REGISTERS];
 
-/* Before an execution; all that one changes here. */
+/* Before an execution; adds to the snapshot all that an execution changes here. */
 void pfs_loops_begin(void);
 void pfs_loops_put(struct pfs_machine_snapshot *snapshot);
 
@@ -90,7 +90,7 @@ struct pfs_loops_visit {
  * earlier call left there. */
 void pfs_loops_wipe(void);
 
-/* What else others, or the thread later, may notice. */
+/* Any other effect: something that other threads, or the thread itself later, may notice. */
 static inline void pfs_loops_effect(struct pfs_user_thread *self)
 {
 	self->visits = NULL;
@@ -118,7 +118,7 @@ static inline void pfs_loops_visit(struct pfs_user_thread *self, const struct pf
 		pfs_loops_look(self, place, visit);
 }
 
-/* It does nothing of that. */
+/* The call is not a visit. */
 static inline void pfs_loops_skip(void)
 {
 	pfs_loops_entry[0] = 0;
@@ -140,7 +140,7 @@ static inline bool pfs_loops_rushes(struct pfs_user_thread *self,
 void pfs_loops_note(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		    uint64_t seen, uint32_t owner, const struct pfs_loops_visit *visit);
 
-/* It makes a fence; a plain access outside of its own stack, or on it. */
+/* It executes a fence; a plain access, on a stack or elsewhere. */
 void pfs_loops_fence(struct pfs_user_thread *self, enum pfs_sim_order order);
 void pfs_loops_on_stack(struct pfs_user_thread *self, uint32_t owner, const void *address,
 			size_t size_bytes, bool writes);

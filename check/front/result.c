@@ -1,9 +1,9 @@
 /*
  * result.c - does the code behind a call read its result?
  *
- * The result is in eax. A called function may overwrite it, and takes no argument there, if the
- * caller knows nothing of it: if it is in another library. With -fsanitize=thread the next call
- * comes soon. Every instruction that is not known here may read the result.
+ * The result is in eax. A call of a function in another library, of which the compiler knows
+ * nothing, discards it: that function may overwrite eax, and takes no argument there. With
+ * -fsanitize=thread such a call comes soon. An unknown instruction counts as reading the result.
  */
 #include "check/front/result.h"
 

@@ -1,5 +1,7 @@
-"""given.py - what pfs-check says of a file that it is given: sources, what a level of optimization
-keeps, inline assembly, and programs that it must refuse by one line. Of check_test.py.
+"""given.py - what pfs-check says of a file that it is given. Part of check_test.py.
+
+Sources, what an optimization level keeps, inline assembly, and programs that it must refuse with
+one line.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""meet_test.py - how many classes each scenario of check/programs/meet.c has, and what is found in
-those of wrong.c. Arguments: pfs-check, a C compiler. docs/explanation/searches.md has both beside
-GenMC's.
+"""meet_test.py - counts the classes of programs/meet.c, and names what is found in wrong.c.
+
+Arguments: pfs-check, a C compiler. docs/explanation/searches.md compares both with GenMC's.
 """
 
 import os

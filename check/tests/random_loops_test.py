@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""random_loops_test.py - programs with loops, drawn at random (programs/random.c): an exhaustive
-search finds each outcome that the naive search finds, which prunes nothing.
+"""random_loops_test.py - random programs with loops: pruning loses no outcome.
+
+An exhaustive search of programs/random.c finds each outcome that the naive search finds, which
+prunes nothing.
 
 usage: random_loops_test.py PFS_CHECK COMPILER [--thousands N] [--memory M[,M...]]
 Programs of which the naive search sees all are compared both ways. Exit 77: no such compiler.

@@ -1,5 +1,6 @@
-"""schema.py - is a value as a JSON schema says? Knows the words that check.schema.json uses, and
-refuses others.
+"""schema.py - does a value match a JSON schema?
+
+Knows the words that check.schema.json uses, and refuses others.
 """
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""state_test.py - what a checked program keeps is its own: restored before each execution, or
-refused by name.
+"""state_test.py - a checked program's state is restored before each execution, or refused by name.
 
 usage: state_test.py PFS_CHECK COMPILER   (gcc or clang, with its C++)
 Exit 77: no such compiler.

@@ -9,7 +9,7 @@
  * system call. */
 #define FORGET_LEAST_BYTES ((size_t)64 << 20)
 
-/* False: the system refuses. It may have hidden a part, and to show that takes no mapping. */
+/* False: the system refuses. It may have hidden a part; to show that part takes no mapping. */
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */

@@ -5,11 +5,11 @@
  * Just before a fork, under the locks of all arenas, the long free extents that may have memory
  * become HIDDEN (MADV_WIPEONFORK). They stay hidden in parent and child while they are free, so the
  * next fork asks the system for nothing. The first call that uses a part of one shows all of it
- * again; so does a purge, after which a fork has nothing to copy. So for each long extent that
- * changed since the last fork the system is asked at most once by a fork, and once by the call that
- * uses the extent.
+ * again; so does a purge, after which a fork has nothing to copy. So a long extent that changed
+ * since the last fork costs at most one system call to hide it, in the fork, and one to show it,
+ * in the call that uses it.
  *
- * In a child hidden extents are dirty, like in its parent, and have no memory. Nothing depends on
+ * In a child, hidden extents are dirty, as in its parent, and have no memory. Nothing depends on
  * that: a child that ran no fork handlers (_Fork, the system call clone) gets what was hidden
  * before, and the bytes of a free extent are arbitrary.
  *

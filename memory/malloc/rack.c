@@ -19,7 +19,7 @@ _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an exten
 
 static struct pfs_base_pool rack_pool;
 
-/* Quarters of a doubling, from the fourth of 8 to 16 KiB on. */
+/* Classes are quarters of a doubling, from the fourth of 8 to 16 KiB on. */
 static uint32_t class_of(size_t size_bytes)
 {
 	size_t last = (size_bytes < PFS_LARGE_MIN ? PFS_LARGE_MIN : size_bytes) - 1;

@@ -24,10 +24,10 @@
  * 	[RK5] a slot with a block is noted as used, with the block's class: the note precedes the
  * 	     put, and is erased only after the owner itself has emptied the slot. So a note may
  * 	     be of a block that another thread has taken. The owner erases it when it meets the
- * 	     empty slot. In a child of fork a thread may be gone in the middle of its notes:
- * 	     an explicit cache is settled before the child uses it.
- * 	[RK6] the slots of a rack's memory are empty whenever no cache has it: a new owner finds
- * 	     them so, and erases the notes only.
+ * 	     empty slot. A forked child may lack a thread that was changing its notes, so an
+ * 	     explicit cache is settled before the child uses it.
+ * 	[RK6] while no cache has a rack's memory, all its slots are empty. So a new owner erases
+ * 	     only the notes.
  *
  * Ordering:  [RK3] slot: store, release  <->  [RK4] slot: CAS or exchange, acquire
  *            carries: the owner's last bytes and what the extent says of the block, to the thread

@@ -34,7 +34,7 @@ void pfs_cache_enlist(struct pfs_cache *cache)
 		pfs_bump_owned(&pfs_registry.threads, 1);
 }
 
-/* What would go on with this cache goes on with the next. */
+/* Whatever would continue with this cache continues with the next one. */
 static void unlist(struct pfs_cache *cache)
 {
 	pfs_arena_remove_cache(cache);

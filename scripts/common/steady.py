@@ -12,7 +12,7 @@
    (Evaluating the accuracy of sampling-based approaches, 1992), but asks whether a difference can
    be seen, so a noisy series passes there. Here it is undecided.
 
-What it promises, if parts are independent (tests/test_stats.py): of series whose rate still
+What it promises, if parts are independent (tests/test_steady.py): of series whose rate still
 changes by twice the margin between the halves, at most one in twenty is called steady; of steady
 ones, at most one in twenty is said to drift. It cannot see a change that comes after the run, nor
 one that is slower than the margin in a quarter of the run.

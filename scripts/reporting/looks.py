@@ -29,7 +29,7 @@ KNOWN = {
     "stock-binary": ("#a0522d", "#d9a07a", "5 1"),
     "stock": ("#cc79a7", "#e3a6c6", "8 6"),
     "off": ("#882255", "#d0709c", "1 4"),
-    # What is no policy: limits, keys, the load.
+    # Not a policy: limits, keys, the load.
     "": ("#5c6570", "#a7b0ba", "4 3"),
 }
 SAME = {"glibc": "malloc"}

@@ -1,4 +1,4 @@
-"""printed_quotes.py - the numbers of what scripts/keep.py kept, as documents quote them."""
+"""printed_quotes.py - the numbers in results of scripts/keep.py, as documents quote them."""
 
 import re
 
@@ -21,8 +21,8 @@ class Printed:
         self.runs = runs
 
     def value(self, expression):
-        """runs, or FORM PATTERN: the median, the least or the most of all runs of the number that
-        the pattern's group has. Each run must have the pattern once."""
+        """runs, or FORM PATTERN: FORM (median, least or most), over all runs, of the number in the
+        pattern's group. Each run must match the pattern exactly once."""
         form, _, pattern = expression.partition(" ")
         if form == "runs":
             return len(self.runs)

@@ -14,7 +14,7 @@
 
 #define PFS_PARTS_MAX 64
 
-/* At the end of a part. Sums since the window opened, but pages: those held at that moment. */
+/* At the end of a part. Sums since the window opened; of pages, those held at that moment. */
 struct pfs_part {
 	uint64_t allocations;
 	uint64_t ns;
