@@ -1,5 +1,5 @@
 /*
- * refuse.h - the end of pfs-check when it finds, while the program runs, that it cannot check it.
+ * refuse.h - ends pfs-check if it finds, while the program runs, that it cannot check it.
  */
 #ifndef PFS_CHECK_REFUSE_H
 #define PFS_CHECK_REFUSE_H

@@ -1,5 +1,5 @@
 /*
- * warn.h - lines for people on stderr, which the result as data has, too.
+ * warn.h - warnings on stderr, which the JSON result contains, too.
  */
 #ifndef PFS_CHECK_WARN_H
 #define PFS_CHECK_WARN_H

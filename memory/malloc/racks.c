@@ -1,5 +1,5 @@
 /*
- * racks.c - the racks of an arena's caches, before new memory is taken.
+ * racks.c - empties the racks of an arena's caches before new memory is taken.
  */
 #include "arena.h"
 #include "rack.h"
