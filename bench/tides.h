@@ -21,7 +21,7 @@ void pfs_tides_report(struct pfs_scene *scene, const uint64_t *ops, double windo
 /* All that such workloads have in common. */
 #define PFS_TIDES                                                                           \
 	.counters = "resident_bytes_peak", .traits = PFS_TRAIT_GROW | PFS_TRAIT_INDEX,      \
-	.has_policy = true, .paced = true, .threads_multiple = 1, .container_count = 1,     \
+	.paced = true, .threads_multiple = 1, .container_count = 1,                         \
 	.configure = pfs_tides_configure, .start = pfs_tides_start, .stop = pfs_tides_stop, \
 	.prepare = pfs_tides_prepare, .step = pfs_tides_step, .tick = pfs_tides_tick,       \
 	.finish = pfs_live_finish, .report = pfs_tides_report

@@ -25,7 +25,8 @@ static uint64_t level(uint64_t share, bool *rests)
 }
 
 const struct pfs_workload pfs_workload_day = {
-	PFS_TIDES,         .name = "day",  .summary = "24 hours of a database's load",
+	PFS_TIDES,         .has_policy = true,
+	.name = "day",     .summary = "24 hours of a database's load",
 	.window_ms = 240, /* 10 an hour */
 	.tick_share = 288, .level = level,
 };

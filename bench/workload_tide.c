@@ -28,6 +28,8 @@ static uint64_t level(uint64_t share, bool *rests)
 }
 
 const struct pfs_workload pfs_workload_tide = {
-	PFS_TIDES,         .name = "tide",    .summary = "the load rises, holds and falls",
-	.window_ms = 1000, .tick_share = 200, .level = level,
+	PFS_TIDES,         .has_policy = true,
+	.name = "tide",    .summary = "the load rises, holds and falls",
+	.window_ms = 1000, .tick_share = 200,
+	.level = level,
 };

@@ -96,7 +96,7 @@ static void set_hidden(const void *pages, size_t size_bytes, bool to)
 /* Sometimes it hides half of what was asked for, and refuses. */
 bool __wrap_pfs_system_hide(void *pages, size_t size_bytes)
 {
-	bool done = draw(8) != 0;
+	bool done = draw(2) != 0;
 	size_t bytes = done ? size_bytes : size_bytes / PFS_OS_PAGE / 2 * PFS_OS_PAGE;
 	hides++;
 	set_hidden(pages, bytes, true);
