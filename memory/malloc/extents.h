@@ -12,7 +12,8 @@
  * 	[EX2] no two neighbours are free and of the same kind, except while one is HELD.
  * 	[EX3] pages[kind] is the number of pages in the extents of that kind.
  * 	[EX4] hidden pages are in extents that are free, in flight or given up (pfs_extents_show),
- * 	     with hidden_parts != 0. hidden_parts of the arena is the sum of the extents'.
+ * 	     with hidden_parts != 0, and 1 if all of it is hidden. hidden_parts of the arena is
+ * 	     the sum of the extents'.
  *
  * Everything is under `lock`, which is released while the system is asked to take memory back, a
  * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,

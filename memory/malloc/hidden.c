@@ -13,15 +13,15 @@
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
-	if (pfs_system_hide(pages, extent->size_bytes)) {
+	bool is_partial;
+	if (pfs_system_hide(pages, extent->size_bytes, &is_partial)) {
 		pfs_extents_note_hidden(self, extent);
 		if (extent->size_bytes >= FORGET_LEAST_BYTES)
 			pfs_map_forget(extent->base, extent->size_bytes);
 		return true;
 	}
-	extent->hidden_parts++;
-	self->hidden_parts++;
-	extent->is_hidden = false;
+	extent->hidden_parts += is_partial;
+	self->hidden_parts += is_partial;
 	return false;
 }
 

@@ -19,10 +19,10 @@
  * 	     under which an extent leaves its lists, or in flight. So whenever a process is forked,
  * 	     its blocks have their bytes in the child.
  * 	[HD2] a fork hides no further extent when the arenas' hidden_parts together are
- * 	     PFS_HIDDEN_MOST. A split counts a run twice until the part is purged.
+ * 	     PFS_HIDDEN_MOST. A split counts a run twice until the part is purged or joined.
  *
  * Where the system refuses
- * 	to hide    the child gets a copy.
+ * 	to hide    the child gets a copy. If the system knows no hiding, there is nothing to show.
  * 	to show    the extent is given up (lists.h).
  *
  * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and as many extents looked at.

@@ -131,6 +131,8 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	left->size_bytes += right->size_bytes;
 	left->is_hidden &= right->is_hidden;
 	left->hidden_parts += right->hidden_parts;
+	if (left->is_hidden)
+		pfs_extents_note_hidden(self, left);
 	pfs_extents_descriptor_free(self, right);
 }
 

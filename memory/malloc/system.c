@@ -79,9 +79,14 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 	return advise(pages, size_bytes, MADV_FREE);
 }
 
-bool pfs_system_hide(void *pages, size_t size_bytes)
+/* An unknown or forbidden call is refused before the first page; a shortage may end it later. */
+bool pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial)
 {
-	return advise(pages, size_bytes, MADV_WIPEONFORK);
+	int errno_before = errno;
+	bool done = madvise(pages, size_bytes, MADV_WIPEONFORK) == 0;
+	*is_partial = !done && (errno == ENOMEM || errno == EAGAIN);
+	errno = errno_before;
+	return done;
 }
 
 bool pfs_system_show(void *pages, size_t size_bytes)

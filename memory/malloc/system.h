@@ -38,8 +38,9 @@ bool pfs_system_purge_lazily(void *pages, size_t size_bytes);
 uint32_t pfs_system_resident(void *pages, uint32_t count);
 
 /* hide: in children that are forked from now on these pages are zeroed, without memory; show: they
- * are copies again. False: refused, perhaps after some of the pages. Linux before 4.14 refuses. */
-bool pfs_system_hide(void *pages, size_t size_bytes);
+ * are copies again. False: refused, perhaps after some of the pages; *is_partial: so it may be for
+ * hide. Linux before 4.14, gVisor and some sandboxes know neither: they refuse all. */
+bool pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
 bool pfs_system_show(void *pages, size_t size_bytes);
 
 /* Exclude these pages from transparent huge pages. */

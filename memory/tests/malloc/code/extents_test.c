@@ -67,8 +67,8 @@ static uint64_t draw(uint64_t below)
 static uintptr_t hidden[HIDDEN_PLACES]; /* a page, and 1 if it is hidden; 0: none */
 static uint32_t hides, shows;
 
-bool __real_pfs_system_hide(void *pages, size_t size_bytes);
-bool __wrap_pfs_system_hide(void *pages, size_t size_bytes);
+bool __real_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
 bool __real_pfs_system_show(void *pages, size_t size_bytes);
 bool __wrap_pfs_system_show(void *pages, size_t size_bytes);
 
@@ -94,13 +94,14 @@ static void set_hidden(const void *pages, size_t size_bytes, bool to)
 }
 
 /* Sometimes it hides half of what was asked for, and refuses. */
-bool __wrap_pfs_system_hide(void *pages, size_t size_bytes)
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial)
 {
 	bool done = draw(2) != 0;
 	size_t bytes = done ? size_bytes : size_bytes / PFS_OS_PAGE / 2 * PFS_OS_PAGE;
 	hides++;
 	set_hidden(pages, bytes, true);
-	(void)__real_pfs_system_hide(pages, bytes);
+	(void)__real_pfs_system_hide(pages, bytes, is_partial);
+	*is_partial = !done;
 	return done;
 }
 
@@ -125,6 +126,8 @@ static uint32_t check_hidden(const struct pfs_extent *extent)
 	CHECK(runs <= extent->hidden_parts, "%u runs of pages are hidden, %u counted", runs,
 	      extent->hidden_parts);
 	CHECK(is_all || !extent->is_hidden, "an extent that is hidden has pages that are not");
+	CHECK(!extent->is_hidden || extent->hidden_parts == 1, "one hidden run counts as %u",
+	      extent->hidden_parts);
 	return extent->hidden_parts;
 }
 

@@ -34,13 +34,14 @@
 #endif
 #define LONG_BYTES ((size_t)128 << 20) /* of which the page map's memory is worth a call */
 
-bool __real_pfs_system_hide(void *pages, size_t size_bytes);
-bool __wrap_pfs_system_hide(void *pages, size_t size_bytes);
+bool __real_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
 bool __real_pfs_system_show(void *pages, size_t size_bytes);
 bool __wrap_pfs_system_show(void *pages, size_t size_bytes);
 
 static unsigned char *blocks[BLOCKS];
 static unsigned refusals; /* so many of the next calls are refused */
+static bool is_unknown;   /* the system knows neither of the two calls */
 static _Atomic(uint32_t) hides, shows;
 
 /* How often was one of the two called since this was last asked? */
@@ -51,10 +52,11 @@ static uint32_t calls(_Atomic(uint32_t) *count)
 	return before;
 }
 
-bool __wrap_pfs_system_hide(void *pages, size_t size_bytes)
+bool __wrap_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial)
 {
 	(void)pfs_fetch_add_relaxed(&hides, 1); /* relaxed: a count */
-	return __real_pfs_system_hide(pages, size_bytes);
+	/* An odd address is refused like an unknown call: EINVAL. */
+	return __real_pfs_system_hide((char *)pages + is_unknown, size_bytes, is_partial);
 }
 
 bool __wrap_pfs_system_show(void *pages, size_t size_bytes)
@@ -64,7 +66,7 @@ bool __wrap_pfs_system_show(void *pages, size_t size_bytes)
 		refusals--;
 		return false;
 	}
-	return __real_pfs_system_show(pages, size_bytes);
+	return !is_unknown && __real_pfs_system_show(pages, size_bytes);
 }
 
 static void fill(unsigned seed)
@@ -239,6 +241,25 @@ static void purge_hidden(void)
 	(void)calls(&shows);
 }
 
+/* Where the system knows no hiding, no free extent is given up because it cannot be shown. */
+static void fork_where_unknown(void)
+{
+	fill(5);
+	free_all();
+	(void)calls(&hides);
+	is_unknown = true;
+	in_child(do_nothing);
+	CHECK(calls(&hides) == 1, "what the system refuses is asked again");
+	CHECK(hidden_parts() == 0, "%u parts count as hidden, but none can be", hidden_parts());
+	fill(5);
+	in_child(has_all);
+	free_all();
+	is_unknown = false;
+	(void)pfs_tick_all();
+	(void)calls(&hides);
+	(void)calls(&shows);
+}
+
 /* More free extents than may be hidden: a fork asks for so many, and the next one for none. */
 static void fork_beside_holes(void)
 {
@@ -313,6 +334,7 @@ int main(void)
 	forget_map();
 	grow_over_hidden();
 	purge_hidden();
+	fork_where_unknown();
 	fork_beside_holes();
 	fork_beside_use();
 	fill(1);
