@@ -133,6 +133,11 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	left->hidden_parts += right->hidden_parts;
 	if (left->is_hidden)
 		pfs_extents_note_hidden(self, left);
+	/* Cut and joined again by purges that fail, it would double each time, and overflow. */
+	if (left->hidden_parts > pfs_extent_pages(left)) {
+		self->hidden_parts -= left->hidden_parts - (uint32_t)pfs_extent_pages(left);
+		left->hidden_parts = (uint32_t)pfs_extent_pages(left);
+	}
 	pfs_extents_descriptor_free(self, right);
 }
 
