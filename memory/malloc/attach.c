@@ -40,17 +40,6 @@ struct pfs_cache *pfs_cache_attached(void)
 	return attached != NULL ? attached : cache;
 }
 
-/* glibc holds its lock of fork handlers in a free only after ours are registered: begins.c. */
-void pfs_cache_after_free(struct pfs_cache *cache)
-{
-	uint32_t had = 1;
-	pfs_tick_after_free(&cache->slow_calls);
-	/* relaxed: a hint, and only the first caller registers */
-	if (pfs_load_relaxed(&pfs_extents_had_long) == 1 &&
-	    pfs_cas_relaxed(&pfs_extents_had_long, &had, 2)) /* relaxed: as above */
-		pfs_start_handlers();
-}
-
 struct pfs_arena *pfs_cache_arena(void)
 {
 	struct pfs_cache *cache = pfs_cache_attached();

@@ -32,8 +32,6 @@ void pfs_extents_unlist_length(struct pfs_extents_kind *kind, struct pfs_extent 
 		kind->has_length[length / 64] &= ~(UINT64_C(1) << (length % 64));
 }
 
-_Atomic(uint32_t) pfs_extents_had_long;
-
 static void list_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
 {
 	extent->newer = NULL;
@@ -64,11 +62,6 @@ static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
 	list_by_age(kind, extent);
 	kind->pages += pfs_extent_pages(extent);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
-	/* relaxed, both: a hint */
-	if (extent->size_bytes >= PFS_EXTENTS_LONG_BYTES &&
-	    pfs_extent_kind(extent) == PFS_EXTENT_DIRTY &&
-	    pfs_load_relaxed(&pfs_extents_had_long) == 0)
-		pfs_store_relaxed(&pfs_extents_had_long, 1); /* relaxed: as above */
 }
 
 /* Take an extent out of its lists. It is HELD from now on. */
