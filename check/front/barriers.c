@@ -69,7 +69,8 @@ int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attr
 int pfs_barrier_destroy(struct pfs_barrier *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_destroy");
-	pfs_user_plain(self, sizeof(pthread_barrier_t), true, HERE);
+	/* Not the other bytes: a thread that others let go on may destroy it while they return. */
+	pfs_user_plain(&self->life, sizeof(self->life), true, HERE);
 	pfs_life_use(&self->life, self, &barriers, place);
 	if (self->waiting != 0)
 		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("destroys", place)),

@@ -107,3 +107,37 @@ PFS_CHECK_SCENARIO(swaps_weakly)
 	pfs_check_thread(swaps_weakly, 0);
 	pfs_check_thread(swaps_weakly, 0);
 }
+
+/* It prints nothing, and writes. */
+static int printed = 1;
+
+static void counts_in_print(void *argument)
+{
+	(void)argument;
+	while (atomic_load(&word) == 0)
+		(void)printf("%n", &printed);
+	pfs_check_assert(printed == 1);
+}
+
+PFS_CHECK_SCENARIO(counts_in_print_fails)
+{
+	pfs_check_thread(counts_in_print, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* One of those that met destroys their barrier while the others return. */
+static pthread_barrier_t barrier;
+
+static void meets(void *argument)
+{
+	(void)argument;
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+		(void)pthread_barrier_destroy(&barrier);
+}
+
+PFS_CHECK_SCENARIO(destroys_met)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	pfs_check_thread(meets, 0);
+	pfs_check_thread(meets, 0);
+}

@@ -1,9 +1,8 @@
 /*
  * begins.c - interposes the calls by which a program registers fork handlers or starts threads, so
  * that our fork handlers are registered first, just before. A program with one thread and no fork
- * handlers needs none until much of its memory is free (pfs_cache_after_free): they would cost it
- * two 64 KiB windows of glibc's pages that hardly anything else in a small program touches, 128
- * KiB.
+ * handlers needs none and gets none: they would cost it two 64 KiB windows of glibc's pages that
+ * hardly anything else in a small program touches, 128 KiB.
  *
  * Threads that glibc starts itself (timers, asynchronous I/O) are noticed when they first allocate.
  */

@@ -2,11 +2,11 @@
  * fork.c - the fork handlers: which locks they take, and what a child starts anew.
  *
  * Prepare handlers run in the reverse order of registration, so ours, registered first, is the
- * innermost. A program with one thread needs them only to hide free memory: no other thread holds a
- * lock or leaves rings behind. glibc locks stdio's list of all files only after the handlers, and
- * the holder of that lock may be inside malloc (fflush(NULL) with a buffer to allocate). So it is
- * taken here, before our own locks. The child reinitializes it: glibc does so only if the parent
- * had several threads.
+ * innermost. A program with one thread has none: no other thread holds a lock or leaves rings
+ * behind, and one that forks in a signal handler may hold a lock itself. glibc locks stdio's list
+ * of all files only after the handlers, and the holder of that lock may be inside malloc
+ * (fflush(NULL) with a buffer to allocate). So it is taken here, before our own locks. The child
+ * reinitializes it: glibc does so only if the parent had several threads.
  *
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
