@@ -49,7 +49,7 @@ __asm__("	.text\n" ALIGN
 	"	.endr\n");
 /* clang-format on */
 
-/* They change nothing that the program can see. Not printf: %n writes, and a stream may be memory. */
+/* They change nothing that the program sees. Not printf: %n writes, and a stream may be memory. */
 static const char *const harmless[] = { "__errno_location",
 					"pthread_equal",
 					"thrd_equal",
