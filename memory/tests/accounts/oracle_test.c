@@ -20,11 +20,15 @@
  *     global          rows are wrong; some are below zero with the load cache, and none at rest
  *                     with handoff, because no block is in use when its thread's number is reused
  *     global_at_once  rows are wrong; some are below zero, or the global cell is
+ * Whether a wrong rule is caught below zero depends on when its rows are read: it has three runs.
  */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common_test.h"
 
@@ -292,6 +296,16 @@ static void open_books(const char *rule)
 	}
 }
 
+static void run_again(char **argv)
+{
+	const char *runs = getenv("PFS_ORACLE_RUNS");
+	if (runs != NULL && strcmp(runs, "3") == 0)
+		return;
+	(void)fflush(stdout);
+	(void)setenv("PFS_ORACLE_RUNS", runs == NULL ? "2" : "3", 1);
+	(void)execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *rule = argc > 1 ? argv[1] : "exact";
@@ -336,5 +350,8 @@ int main(int argc, char **argv)
 	       reader.read, reader.below, reader.torn, reader.global_below);
 	print_lives();
 	pfs_memory_close(books);
-	return !is_as_expected(rule, found, &reader);
+	bool is_fine = is_as_expected(rule, found, &reader);
+	if (!is_fine && strcmp(rule, "exact") != 0)
+		run_again(argv);
+	return !is_fine;
 }

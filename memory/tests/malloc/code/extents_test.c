@@ -96,7 +96,7 @@ static void set_hidden(const void *pages, size_t size_bytes, bool to)
 /* Sometimes it hides half of what was asked for, and refuses. */
 bool __wrap_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial)
 {
-	bool done = draw(2) != 0;
+	bool done = draw(4) != 0;
 	size_t bytes = done ? size_bytes : size_bytes / PFS_OS_PAGE / 2 * PFS_OS_PAGE;
 	hides++;
 	set_hidden(pages, bytes, true);
@@ -250,7 +250,7 @@ static void fill(const struct pfs_extent *extent)
 
 static void take(void)
 {
-	size_t size_bytes = (1 + draw(draw(8) == 0 ? 300 : 24)) * PFS_OS_PAGE;
+	size_t size_bytes = (1 + draw(draw(8) == 0 ? 700 : 24)) * PFS_OS_PAGE;
 	size_t align_bytes = (size_t)PFS_OS_PAGE << (draw(3) == 0 ? draw(8) : 0);
 	if (held_count == HELD_MOST)
 		return;
@@ -324,11 +324,11 @@ static void one_call(void)
 {
 	uint64_t kind = draw(100);
 	refusals = draw(20) == 0 ? 1 + (uint32_t)draw(2) : 0;
-	if (kind < 44)
+	if (kind < 40)
 		take();
-	else if (kind < 72 && held_count != 0)
+	else if (kind < 64 && held_count != 0)
 		give((uint32_t)draw(held_count));
-	else if (kind < 87 && held_count != 0)
+	else if (kind < 77 && held_count != 0)
 		resize(held[draw(held_count)]);
 	else if (kind < 95)
 		hide();
