@@ -98,15 +98,7 @@ static uint64_t act(enum pfs_sim_kind kind, uint8_t *byte, uint64_t operand,
 static uint64_t await(uint8_t *byte, pfs_machine_predicate *predicate, uint64_t argument,
 		      const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { byte,
-					       argument,
-					       (uint64_t)(uintptr_t)predicate,
-					       place,
-					       sizeof(*byte),
-					       PFS_SIM_AWAIT,
-					       PFS_SIM_ACQUIRE,
-					       0 };
-	return pfs_user_execute(&operation);
+	return pfs_user_await_at(byte, sizeof(*byte), PFS_SIM_ACQUIRE, predicate, argument, place);
 }
 
 static void want(const struct pfs_barrier *self, uint32_t users)

@@ -286,18 +286,22 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	return seen;
 }
 
+uint64_t pfs_user_await_at(void *address, uint8_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument,
+			   const struct pfs_sim_place *place)
+{
+	struct pfs_sim_operation operation = {
+		address,        argument,   (uint64_t)(uintptr_t)predicate,
+		place,          size_bytes, PFS_SIM_AWAIT,
+		(uint8_t)order, 0
+	};
+	return pfs_user_execute(&operation);
+}
+
 void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
 		    uint64_t argument, const struct pfs_sim_place *place)
 {
-	struct pfs_sim_operation operation = { word,
-					       argument,
-					       (uint64_t)(uintptr_t)predicate,
-					       place,
-					       sizeof(*word),
-					       PFS_SIM_AWAIT,
-					       (uint8_t)order,
-					       0 };
-	(void)pfs_user_execute(&operation);
+	(void)pfs_user_await_at(word, sizeof(*word), order, predicate, argument, place);
 }
 
 /* A plain access goes to memory itself: the thread's own atomic store to the same place must not be

@@ -173,7 +173,10 @@ void pfs_user_fail_late(void);
 /* Does a possible spurious event happen this time? */
 bool pfs_user_fails(void);
 
-/* Wait until the predicate holds for the word. */
+/* Wait until the predicate holds for a value of the machine, which is returned; or for a word. */
+uint64_t pfs_user_await_at(void *address, uint8_t size_bytes, enum pfs_sim_order order,
+			   pfs_machine_predicate *predicate, uint64_t argument,
+			   const struct pfs_sim_place *place);
 void pfs_user_await(uint32_t *word, enum pfs_sim_order order, pfs_machine_predicate *predicate,
 		    uint64_t argument, const struct pfs_sim_place *place);
 
