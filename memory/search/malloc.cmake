@@ -4,7 +4,7 @@ foreach(name arena_caches attach bin cache classes extents give lists locks map 
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
 add_executable(malloc_search malloc_search.c malloc_calls.c malloc_check.c
-  malloc_map.c malloc_slots.c malloc_world.c
+  malloc_map.c malloc_racks.c malloc_slots.c malloc_world.c
   scene_command.c ${malloc_sources})
 target_link_libraries(malloc_search PRIVATE pfslab_sim)
 target_compile_definitions(malloc_search PRIVATE PFS_SIM_SMALL)
@@ -23,7 +23,8 @@ if(NOT PFS_SANITIZE)
   target_link_libraries(malloc_timed_sources PRIVATE pfslab_sim)
   target_compile_options(malloc_timed_sources PRIVATE -fsanitize=thread -D_GNU_SOURCE=
     -include ${CMAKE_CURRENT_SOURCE_DIR}/malloc_timed_names.h)
-  add_executable(malloc_timed malloc_timed.c malloc_timed_copy.c malloc_timed_world.c malloc_slots.c
+  add_executable(malloc_timed malloc_timed.c malloc_timed_copy.c malloc_timed_world.c malloc_racks.c
+    malloc_slots.c
     $<TARGET_OBJECTS:malloc_timed_sources>)
   set_source_files_properties(malloc_timed_copy.c PROPERTIES
     COMPILE_OPTIONS "-fsanitize=thread;$<IF:$<C_COMPILER_ID:Clang>,-fno-builtin,-fno-tree-loop-distribute-patterns>")

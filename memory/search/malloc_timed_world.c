@@ -12,7 +12,6 @@
 #include "memory/malloc/map.h"
 #include "memory/malloc/rings.h"
 #include "memory/malloc/start.h"
-#include "memory/malloc/rack.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "memory/malloc/die.h"
@@ -108,40 +107,6 @@ void *pfs_system_reserve(size_t size_bytes)
 	void *at = base_next;
 	base_next += (size_bytes + PFS_OS_PAGE - 1) / PFS_OS_PAGE * PFS_OS_PAGE;
 	return at;
-}
-
-/* ---- rack.h: no large block is freed here ---- */
-
-void pfs_rack_count(struct pfs_cache_counts *sum, struct pfs_cache *cache)
-{
-	(void)sum, (void)cache;
-}
-
-bool pfs_rack_tick(struct pfs_cache *cache)
-{
-	(void)cache;
-	return false;
-}
-
-uint64_t pfs_rack_empty(struct pfs_cache *cache)
-{
-	(void)cache;
-	return 0;
-}
-
-void pfs_rack_settle(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
-void pfs_rack_end(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
-void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
-{
-	(void)arena, (void)spares;
 }
 
 bool pfs_system_purge(void *at, size_t size_bytes)

@@ -7,7 +7,6 @@
 #include "memory/malloc/die.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
-#include "memory/malloc/rack.h"
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "sim/seams/seams.h"
@@ -181,40 +180,6 @@ void pfs_tick_after_malloc(struct pfs_arena *arena, size_t bytes, uint32_t *slow
 void pfs_tick_after_free(uint32_t *slow_calls)
 {
 	(void)slow_calls;
-}
-
-/* ---- rack.h: no large block is freed here ---- */
-
-bool pfs_rack_tick(struct pfs_cache *cache)
-{
-	(void)cache;
-	return false;
-}
-
-uint64_t pfs_rack_empty(struct pfs_cache *cache)
-{
-	(void)cache;
-	return 0;
-}
-
-void pfs_rack_settle(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
-void pfs_rack_end(struct pfs_cache *cache)
-{
-	(void)cache;
-}
-
-void pfs_rack_count(struct pfs_cache_counts *counts, struct pfs_cache *cache)
-{
-	(void)counts, (void)cache;
-}
-
-void pfs_racks_take_back(struct pfs_arena *arena, bool spares)
-{
-	(void)arena, (void)spares;
 }
 
 /* ---- executions ---- */

@@ -13,15 +13,5 @@ endif()
 
 if(PFS_TESTS)
   add_searches(rack tick group turn sizes slots seen two back ends ended bound flush)
-  # Threads that loop forever: all states.
-  if(NOT PFS_SANITIZE)
-    foreach(scenario loop loop_one loop_sizes loop_ends loop_bound loop_two loop_back)
-      foreach(memory sc tso)
-        add_test(NAME sim.rack.${scenario}.${memory} COMMAND rack_search explore --quiet
-          --scenario ${scenario} --memory ${memory} --search fixpoint --no-races)
-        set_tests_properties(sim.rack.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
-          PASS_REGULAR_EXPRESSION ", all states: no violation")
-      endforeach()
-    endforeach()
-  endif()
+  add_endless_searches(rack loop loop_one loop_sizes loop_ends loop_bound loop_two loop_back)
 endif()

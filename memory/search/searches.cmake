@@ -16,3 +16,19 @@ function(add_searches name)
     endforeach()
   endforeach()
 endfunction()
+
+# add_endless_searches(NAME SCENARIO...) - tests sim.NAME.SCENARIO.MEMORY of scenarios whose threads loop
+# forever: all states. Sanitizers are too slow for them.
+function(add_endless_searches name)
+  if(PFS_SANITIZE)
+    return()
+  endif()
+  foreach(scenario ${ARGN})
+    foreach(memory sc tso)
+      add_test(NAME sim.${name}.${scenario}.${memory} COMMAND ${name}_search explore --quiet
+        --scenario ${scenario} --memory ${memory} --search fixpoint --no-races)
+      set_tests_properties(sim.${name}.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
+        PASS_REGULAR_EXPRESSION ", all states: no violation")
+    endforeach()
+  endforeach()
+endfunction()

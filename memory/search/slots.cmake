@@ -8,15 +8,5 @@ endif()
 
 if(PFS_TESTS)
   add_searches(slots purge twice several full alone)
-  # Threads that loop forever: all states.
-  if(NOT PFS_SANITIZE)
-    foreach(scenario loop loop_purge)
-      foreach(memory sc tso)
-        add_test(NAME sim.slots.${scenario}.${memory} COMMAND slots_search explore --quiet
-          --scenario ${scenario} --memory ${memory} --search fixpoint --no-races)
-        set_tests_properties(sim.slots.${scenario}.${memory} PROPERTIES LABELS sim TIMEOUT 300
-          PASS_REGULAR_EXPRESSION ", all states: no violation")
-      endforeach()
-    endforeach()
-  endif()
+  add_endless_searches(slots loop loop_purge)
 endif()

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "memory/malloc/arena.h"
@@ -19,6 +18,7 @@
 #include "memory/malloc/system.h"
 #include "memory/malloc/tick.h"
 #include "check.h"
+#include "child.h"
 
 #define BLOCKS 40u
 #define PAGES 1024u /* of a block: 4 MiB, an extent each */
@@ -103,18 +103,6 @@ static unsigned resident(void)
 						     PFS_SYSTEM_LOOK_PAGES);
 	}
 	return count;
-}
-
-static void in_child(void (*action)(void))
-{
-	int status = 1;
-	pid_t child = fork();
-	if (child == 0) {
-		(void)alarm(60);
-		action();
-		_exit(0);
-	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "a child failed");
 }
 
 static void has_all(void)

@@ -4,13 +4,13 @@
  */
 #include <pfslab/malloc.h>
 #include <pthread.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "memory/malloc/explicit.h"
 #include "memory/malloc/rings.h"
 #include "memory/malloc/start.h"
 #include "check.h"
+#include "child.h"
 
 #define THREADS 200u
 #define BLOCKS 250u /* freed by each thread */
@@ -71,18 +71,6 @@ static void *use_in_thread(void *unused)
 	return unused;
 }
 #endif
-
-static void in_child(void (*action)(void))
-{
-	int status = 1;
-	pid_t child = fork();
-	if (child == 0) {
-		(void)alarm(60);
-		action();
-		_exit(0);
-	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "a child failed");
-}
 
 static void step(bool is_first, bool *is_more)
 {
