@@ -3,7 +3,7 @@
 
 Each step adds to the counts of passed, failed and skipped; the last line sums them up. Two steps
 run at a time: the first builds and tests all presets; the others need a core each: the tests of the
-scripts, a file at a time, clang's build, the quick run.
+scripts, a file at a time, clang's build, the quick run, and last the builds of later presets.
 Exit 0: none failed. 1: one did. 2: bad usage.
 """
 
@@ -224,23 +224,39 @@ def ctest(tally, name, tests, seconds=7200):
     return counted[1]
 
 
-def build_preset(tally, name):
-    """One preset."""
-    return configure_and_build(tally, name, ["cmake", "--preset", name],
-                               ["cmake", "--build", "--preset", name])
+class Builds:
+    """Builds each preset once: the first step that asks builds it, others wait for that."""
+
+    def __init__(self):
+        self.locks = {name: threading.Lock() for name in (*PRESETS, "delays")}
+        self.built = {}
+
+    def build(self, tally, name, *options):
+        """Is this preset built? options: of cmake --build."""
+        with self.locks[name]:
+            if name not in self.built:
+                self.built[name] = configure_and_build(
+                    tally, name, ["cmake", "--preset", name],
+                    ["cmake", "--build", "--preset", name, *options])
+            return self.built[name]
+
+    def ahead(self, tally, names):
+        """Build presets while the tests of others run: one job, since tests wait and sleep."""
+        for name in names:
+            self.build(tally, name, "-j", "1")
 
 
-def presets(tally, ready):
+def presets(tally, builds, ready):
     """Every preset: build, test; and the object code of release. ready: what the quick run
     needs is built, as far as it can be."""
-    built = {name: build_preset(tally, name) for name in RUN_PRESETS}
+    for name in RUN_PRESETS:
+        builds.build(tally, name)
     ready.set()
     for name in PRESETS:
-        if name not in built:
-            built[name] = build_preset(tally, name)
-        if built[name]:
+        built = builds.build(tally, name)
+        if built:
             ctest(tally, name, ["--preset", name])
-        if built[name] and name == "release":
+        if built and name == "release":
             for check in ("codegen", "circles"):
                 step(tally, f"checks-{check}-gcc", [os.path.join(SCRIPTS, f"checks/{check}.py"),
                                                     os.path.join(TOP, "build", name)])
@@ -260,16 +276,16 @@ def delays_round(tally, seed):
     return failed == 0
 
 
-def delays(tally):
+def delays(tally, builds):
     """One round by a new seed."""
-    if build_preset(tally, "delays"):
+    if builds.build(tally, "delays"):
         delays_round(tally, random.randrange(10**9))
 
 
 def delays_for(tally, minutes):
     """Rounds by new seeds, until the time is over or a test fails."""
     end = time.monotonic() + 60 * minutes
-    going_on = build_preset(tally, "delays")
+    going_on = Builds().build(tally, "delays")
     while going_on:
         going_on = delays_round(tally, random.randrange(10**9)) and time.monotonic() < end
 
@@ -316,15 +332,16 @@ STEPS = ("checks", "scripts", "presets", "delays", "clang", "smoke")
 def test_all(tally, chosen):
     """The chosen steps."""
     ready = threading.Event()
+    builds = Builds()
 
     def built(tally):
         try:
             if "presets" in chosen:
-                presets(tally, ready)
+                presets(tally, builds, ready)
         finally:
             ready.set()
         if "delays" in chosen:
-            delays(tally)
+            delays(tally, builds)
 
     if "checks" in chosen:
         rule_checks(tally)
@@ -333,6 +350,8 @@ def test_all(tally, chosen):
         steps += [("scripts " + name, script_test, name) for name in script_tests()]
     steps += [("clang", clang)] * ("clang" in chosen)
     steps += [("run-quick", smoke, ready)] * ("smoke" in chosen)
+    later = [name for name in PRESETS if name not in RUN_PRESETS] * ("presets" in chosen)
+    steps.append(("builds", builds.ahead, later + ["delays"] * ("delays" in chosen)))
     with tempfile.TemporaryDirectory(prefix="pfs-tests-") as shared:
         os.environ["PFS_TESTS_SHARED"] = shared # see fixture.py
         all_of(tally, steps)

@@ -110,7 +110,7 @@ class Counting(fixture.Case):
             return next(results)
 
         said = io.StringIO()
-        with mock.patch.multiple(testing, ctest=ctest, build_preset=lambda *_: True), \
+        with mock.patch.multiple(testing, ctest=ctest, configure_and_build=lambda *_: True), \
                 contextlib.redirect_stdout(said):
             testing.delays_for(testing.Tally(), minutes)
         self.assertNotIn("PFS_DELAYS_SEED", os.environ)
@@ -126,8 +126,23 @@ class Counting(fixture.Case):
         seeds, said = self.rounds([0], minutes=0)
         self.assertEqual((len(seeds), said), (1, ""))
 
+    def test_each_preset_is_built_once(self):
+        made = []
+
+        def configure_and_build(_tally, name, _configure, build):
+            made.append((name, build[-2:] == ["-j", "1"]))
+            return name != "tsan"
+        with mock.patch.object(testing, "configure_and_build", configure_and_build):
+            builds = testing.Builds()
+            self.assertTrue(builds.build(None, "release"))
+            builds.ahead(None, ["asan", "tsan"])
+            self.assertEqual([builds.build(None, name) for name in testing.PRESETS],
+                             [True, True, True, False])
+        self.assertEqual(made, [("release", False), ("asan", True), ("tsan", True),
+                                ("counted", False)])
+
     def test_delays_need_a_build(self):
-        with mock.patch.object(testing, "build_preset", lambda *_: False):
+        with mock.patch.object(testing, "configure_and_build", lambda *_: False):
             testing.delays_for(testing.Tally(), 60)
 
     def test_wrong_input(self):
