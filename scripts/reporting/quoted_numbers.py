@@ -12,7 +12,9 @@ COST = "results/2026-11-25-cost-2cpu"
 PROFILE, ACCOUNTS = "explanation/profile.md", "explanation/accounts.md"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
+RECLAIMING = "explanation/reclaiming.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
+PRINTED = ("tutorials/comparing-policies.md",) # these have blocks that commands print
 
 
 def _peers(case, peer):
@@ -122,6 +124,18 @@ _README = (
      ["times exact churn 0.5 / exact churn 0.999"]),
 )
 
+_EBB = (
+    ("medians of the {} interleaved launches of", ["rounds"]),
+    ("which has steps of {} ns", ["in reclaiming ns_step exact ebb"]),
+    ("are then on {} pages instead of {}, and",
+     [f"in {build} pages_end exact ebb" for build in ("reclaiming", "still")]),
+    ("| | p99.9, pages stay | p99.9, pages go | pages gone meanwhile |", []),
+    *((f"| `{policy}` | {{}} ns | {{}} ns | {{}} | {{}} / {{}} µs |",
+       [f"in still ns_p999 {policy} ebb", f"in reclaiming ns_p999 {policy} ebb",
+        f"in reclaiming reclaimed_timed {policy} ebb", f"us still ns_max {policy} ebb",
+        f"us reclaiming ns_max {policy} ebb"]) for policy in ("exact", "magazine", "reclaiming")),
+)
+
 _SERVER = (
     ("A storm of {} connections, {} launches each, medians: the unpatched server has {} MiB before "
      "it, {} at its peak and {} ten seconds later",
@@ -195,6 +209,7 @@ _COUNTED = tuple((f"| {case.says} | {{}} {called} | {_INTERVAL} |",
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
           + [Quote(README, EPYC, *row) for row in _README]
+          + [Quote(RECLAIMING, EPYC, *row) for row in _EBB]
           + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED, *_ERRORS)]
           + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
           + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER]

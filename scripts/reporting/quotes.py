@@ -12,8 +12,8 @@ import re
 from collections import namedtuple
 
 from common import documents, stats
-from reporting import accounts_quotes, choice, printed_quotes, profile_quotes, results
-from reporting import server_quotes, summary
+from reporting import accounts_quotes, allocator_quotes, choice, printed_quotes, profile_quotes
+from reporting import results, server_quotes, summary
 
 # expressions: what the {} of a phrase are, in the words of Of._computed().
 Quote = namedtuple("Quote", "document result phrase expressions")
@@ -21,6 +21,8 @@ NUMBER = r"\d[\d,]*(?:\.\d+)?"
 HAND = re.compile(r"<!-- by hand: \S.*? -->\n.*?<!-- end -->", re.DOTALL)
 REGION = re.compile(r"<!-- measured: (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
 RATE = "items_per_second"
+CHAPTERS = {"accounts": accounts_quotes, "allocators": allocator_quotes, "profile": profile_quotes,
+            "server": server_quotes}
 
 
 def case_of(words):
@@ -71,15 +73,14 @@ class Of:
         CASE (a ratio within rounds and its interval), lowest|highest POLICY WORKLOAD (M/s, over
         all fills but 0), METRIC CASE, returned POLICY (% of the tide), peak POLICY (of the tide, /
         ideal), counted METRIC POLICY (the most of any launch), cases POLICY (counted ones), wins
-        POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py),
-        profile ... (profile_quotes.py), accounts ... (accounts_quotes.py)."""
+        POLICY, behind POLICY (of the matrix), workloads, rounds; in|us BUILD METRIC CASE (as it is,
+        or ns in µs); CHAPTER ..., as the modules of CHAPTERS say."""
         word, _, rest = expression.partition(" ")
-        if word == "server":
-            return server_quotes.quoted(self.found.server, rest)
-        if word == "profile":
-            return profile_quotes.quoted(self.found.profile, rest)
-        if word == "accounts":
-            return accounts_quotes.quoted(self.found.accounts, rest)
+        if word in CHAPTERS:
+            return CHAPTERS[word].quoted(getattr(self.found, word), rest)
+        if word in ("in", "us"):
+            build, metric, case = rest.split(" ", 2)
+            return stats.median(self._of(metric, case, build)) / (1e3 if word == "us" else 1)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
             return stats.median(ratios) if word == "times" else \

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fixture
 import quoted
-from reporting import figures, quoted_numbers, quotes
+from reporting import figures, printed_blocks, quoted_numbers, quotes
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
@@ -115,6 +115,13 @@ class Measured(fixture.Case):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))
         self.assertEqual(quotes.as_written("1,000.0", 1234.56), "1,234.6")
         self.assertEqual(quotes.as_written("22", 21.7), "22")
+
+    def test_what_commands_print_is_compared(self):
+        shown = "<!-- printed -->\n```console\n$ echo 1 |\n    cat\n{}\n$ true\n```\n<!-- end -->\n"
+        self.assertEqual(printed_blocks.check(shown.format(1), "/"), ([], shown.format(1)))
+        faults, written = printed_blocks.check("x\n" + shown.format(2), "/")
+        self.assertEqual(faults, ["line 4: the block is now other than printed there: $ echo 1 |"])
+        self.assertEqual(written, "x\n" + shown.format(1))
 
     def test_the_picture_is_of_the_reference_result(self):
         made, _ = figures.make(self.of(quoted_numbers.EPYC).found, ["overview"])
