@@ -83,8 +83,13 @@ class Of:
             return stats.median(self._of(metric, case, build)) / (1e3 if word == "us" else 1)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
-            return stats.median(ratios) if word == "times" else \
-                getattr(stats.sure_interval(ratios), word)
+            if word == "times":
+                return stats.median(ratios)
+            interval = stats.sure_interval(ratios)
+            if interval is None:
+                raise documents.BadInput(f"quotes.py: '{rest}' has no interval: fewer than "
+                                         f"{stats.LEAST} undisturbed rounds")
+            return getattr(interval, word)
         if word == "rate":
             return stats.median(self._of(RATE, rest)) / 1e6
         if word == "ns":
@@ -161,7 +166,11 @@ def _check_quote(regions, quote, of, edits):
     (region, place), faults = found[0], []
     region["covered"].append(place.span())
     for k, expression in enumerate(quote.expressions, 1):
-        text, value = place.group(k), of.value(expression)
+        try:
+            text, value = place.group(k), of.value(expression)
+        except documents.BadInput as problem:
+            faults.append(str(problem))
+            continue
         said, near = written(text)
         if abs(said - value) > near * 1.0001:
             faults.append(f"{text} is now {as_written(text, value)} ({expression}): "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import fixture
 import quoted
+from common import documents
 from reporting import figures, printed_blocks, quoted_numbers, quotes
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
@@ -91,6 +92,19 @@ class Measured(fixture.Case):
             self.assertEqual(len(faults), len(wanted), faults)
             for fault, word in zip(faults, wanted):
                 self.assertIn(word, fault)
+
+    def test_each_number_that_was_not_measured_is_named(self):
+        quote = quotes.Quote("x.md", "results/y", "of {} rounds and {}", ["low a / b", "rounds"])
+
+        def value(expression):
+            if expression == "rounds":
+                return 7
+            raise documents.BadInput(f"no {expression}")
+        faults, written = quotes.check(
+            "<!-- measured: results/y -->\nof 1 rounds and 2\n<!-- end -->\n", "x.md", [quote],
+            lambda result: type("Known", (), {"value": staticmethod(value)}))
+        self.assertEqual(faults[0], "no low a / b")
+        self.assertIn("of 1 rounds and 7\n", written)
 
     def test_a_number_that_nobody_computes_is_found(self):
         document = self.documents["docs/how-to/choosing.md"]
