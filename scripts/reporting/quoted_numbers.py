@@ -103,7 +103,7 @@ _XEON = (
       "times magazine churn 0.9 / original churn 0.9"]),
     ("fastest pfslab policy in {} of {} workloads, and measurably behind in {}.",
      ["wins magazine", "workloads", "behind magazine"]),
-    ("faster than jemalloc is undecided ({} ×, {} to {})",
+    ("faster than jemalloc ({} ×, {} to {})",
      _peers("magazine pair t1", "jemalloc pair t1")),
     ("are {} and {} times as fast as one, with intervals that reach below the bar of 1.8",
      ["times exact pair / exact pair t1", "times magazine pair / magazine pair t1"]),
