@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fixture
 import allocators
+import huge_pages
 import invented_allocators
 import malloc_instructions
 from common import documents, judge, stats
@@ -170,6 +171,18 @@ class Quoted(unittest.TestCase):
                                 (suite(), "instructions free-64 pfs")):
             with self.assertRaises(documents.BadInput):
                 allocator_quotes.quoted(one, expression)
+
+
+class HugePages(unittest.TestCase):
+    def test_means_and_single_cases(self):
+        def doubled(launch):
+            launch.update(peak_bytes=2 * launch["peak_bytes"], cpu_s=launch["cpu_s"] / 2)
+        lines = huge_pages.table(suite(change=doubled), suite()).splitlines()
+        self.assertRegex(lines[2], "^peak resident +(2.000 *){5}$")
+        self.assertRegex(lines[4], "^CPU time +(0.500 *){5}$")
+        self.assertRegex(lines[6], "^tiny: resident, KiB with never +1434.4 .* 1075.8")
+        both = huge_pages.joined([suite(), suite()])
+        self.assertEqual({v.round for v in both.samples("redis", "pfs", "cpu_s").all}, {1, 2})
 
 
 class Ratios(unittest.TestCase):
