@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """pack.py - makes a result folder small enough to keep: its raw values become one compressed file,
 which all commands read as they read the folder; figures go, for plot.py draws them again; the lists
-of launches, of simulated runs and of the real server are compressed."""
+of launches and of simulated runs are compressed."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ import sys
 
 from common import commandline, documents
 
-LISTS = ("plan.json", "simulated.json", "mariadb.json", "profile.json")
+LISTS = ("plan.json", "simulated.json", "allocators.json", "accounts.json", "mariadb.json",
+         "profile.json")
 
 
 def main(argv=None):

@@ -4,10 +4,11 @@
 usage: scripts/quoted.py [--measured | --unquoted] [--write] [--program PATH] [--docs FOLDER]
 Measured numbers stand between `<!-- measured: RESULT -->` and `<!-- end -->` and are computed from
 that result (a folder, or a file of keep.py) by the table of quoted_numbers.py: each must be there
-as it is rounded, and each number there must be computed. For simulated ones it runs the cases
-behind each block between `<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two cores,
-and compares the quoted numbers with the current ones; --measured leaves them out. --write puts
-the current numbers into the documents.
+as it is rounded, and each number there must be computed. What commands print of results stands
+between `<!-- printed -->` and `<!-- end -->` (printed_blocks.py). For simulated ones it runs the
+cases behind each block between `<!-- simulated: NAME -->` and `<!-- end -->`, some minutes on two
+cores, and compares the quoted numbers with the current ones; --measured leaves them out. --write
+puts the current numbers into the documents.
 Exit 0: all hold (simulated ones within 10 %), or were written. 1: one does not. 2: bad usage, or a
 run failed.
 """
@@ -22,7 +23,7 @@ import sys
 
 from common import commandline, documents, judge, steady
 from measuring import grid
-from reporting import quoted_numbers, quotes
+from reporting import printed_blocks, quoted_numbers, quotes
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEAR = 0.1
@@ -133,13 +134,16 @@ def measured(arguments):
             known[result] = quotes.load(os.path.join(TOP, result))
         return known[result]
 
-    names = [quote.document for quote in quoted_numbers.QUOTES] + list(quoted_numbers.WHOLE)
+    names = [quote.document for quote in quoted_numbers.QUOTES]
+    names += [*quoted_numbers.WHOLE, *quoted_numbers.PRINTED]
     for name in dict.fromkeys(names):
         path = os.path.normpath(os.path.join(arguments.docs, name))
         document = read(path)
         faults, written = quotes.check(document, name, quoted_numbers.QUOTES, loaded)
         if name in quoted_numbers.WHOLE:
             faults += quotes.outside(document)
+        faults_printed, written = printed_blocks.check(written, TOP)
+        faults += faults_printed
         if arguments.write and written != document:
             documents.write_text(path, written)
             faults = [f for f in faults if " is now " not in f]

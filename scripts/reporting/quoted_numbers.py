@@ -12,7 +12,9 @@ COST = "results/2026-11-25-cost-2cpu"
 PROFILE, ACCOUNTS = "explanation/profile.md", "explanation/accounts.md"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
+RECLAIMING = "explanation/reclaiming.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
+PRINTED = ("tutorials/comparing-policies.md",) # these have blocks that commands print
 
 
 def _peers(case, peer):
@@ -101,7 +103,7 @@ _XEON = (
       "times magazine churn 0.9 / original churn 0.9"]),
     ("fastest pfslab policy in {} of {} workloads, and measurably behind in {}.",
      ["wins magazine", "workloads", "behind magazine"]),
-    ("faster than jemalloc is undecided ({} ×, {} to {})",
+    ("faster than jemalloc ({} ×, {} to {})",
      _peers("magazine pair t1", "jemalloc pair t1")),
     ("are {} and {} times as fast as one, with intervals that reach below the bar of 1.8",
      ["times exact pair / exact pair t1", "times magazine pair / magazine pair t1"]),
@@ -120,6 +122,18 @@ _README = (
      ["behind magazine", "workloads"]),
     ("`exact` takes {} times as long 99.9 % full as half full",
      ["times exact churn 0.5 / exact churn 0.999"]),
+)
+
+_EBB = (
+    ("medians of the {} interleaved launches of", ["rounds"]),
+    ("which has steps of {} ns", ["in reclaiming ns_step exact ebb"]),
+    ("are then on {} pages instead of {}, and",
+     [f"in {build} pages_end exact ebb" for build in ("reclaiming", "still")]),
+    ("| | p99.9, pages stay | p99.9, pages go | pages gone meanwhile |", []),
+    *((f"| `{policy}` | {{}} ns | {{}} ns | {{}} | {{}} / {{}} µs |",
+       [f"in still ns_p999 {policy} ebb", f"in reclaiming ns_p999 {policy} ebb",
+        f"in reclaiming reclaimed_timed {policy} ebb", f"us still ns_max {policy} ebb",
+        f"us reclaiming ns_max {policy} ebb"]) for policy in ("exact", "magazine", "reclaiming")),
 )
 
 _SERVER = (
@@ -195,6 +209,7 @@ _COUNTED = tuple((f"| {case.says} | {{}} {called} | {_INTERVAL} |",
 QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
           + [Quote(README, EPYC, *row) for row in _README]
+          + [Quote(RECLAIMING, EPYC, *row) for row in _EBB]
           + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED, *_ERRORS)]
           + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
           + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER]

@@ -12,8 +12,8 @@ import re
 from collections import namedtuple
 
 from common import documents, stats
-from reporting import accounts_quotes, choice, printed_quotes, profile_quotes, results
-from reporting import server_quotes, summary
+from reporting import accounts_quotes, allocator_quotes, choice, printed_quotes, profile_quotes
+from reporting import results, server_quotes, summary
 
 # expressions: what the {} of a phrase are, in the words of Of._computed().
 Quote = namedtuple("Quote", "document result phrase expressions")
@@ -21,6 +21,8 @@ NUMBER = r"\d[\d,]*(?:\.\d+)?"
 HAND = re.compile(r"<!-- by hand: \S.*? -->\n.*?<!-- end -->", re.DOTALL)
 REGION = re.compile(r"<!-- measured: (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
 RATE = "items_per_second"
+CHAPTERS = {"accounts": accounts_quotes, "allocators": allocator_quotes, "profile": profile_quotes,
+            "server": server_quotes}
 
 
 def case_of(words):
@@ -71,19 +73,23 @@ class Of:
         CASE (a ratio within rounds and its interval), lowest|highest POLICY WORKLOAD (M/s, over
         all fills but 0), METRIC CASE, returned POLICY (% of the tide), peak POLICY (of the tide, /
         ideal), counted METRIC POLICY (the most of any launch), cases POLICY (counted ones), wins
-        POLICY, behind POLICY (of the matrix), workloads, rounds; server ... (server_quotes.py),
-        profile ... (profile_quotes.py), accounts ... (accounts_quotes.py)."""
+        POLICY, behind POLICY (of the matrix), workloads, rounds; in|us BUILD METRIC CASE (as it is,
+        or ns in µs); CHAPTER ..., as the modules of CHAPTERS say."""
         word, _, rest = expression.partition(" ")
-        if word == "server":
-            return server_quotes.quoted(self.found.server, rest)
-        if word == "profile":
-            return profile_quotes.quoted(self.found.profile, rest)
-        if word == "accounts":
-            return accounts_quotes.quoted(self.found.accounts, rest)
+        if word in CHAPTERS:
+            return CHAPTERS[word].quoted(getattr(self.found, word), rest)
+        if word in ("in", "us"):
+            build, metric, case = rest.split(" ", 2)
+            return stats.median(self._of(metric, case, build)) / (1e3 if word == "us" else 1)
         if word in ("times", "low", "high"):
             ratios = self.ratios(rest)
-            return stats.median(ratios) if word == "times" else \
-                getattr(stats.sure_interval(ratios), word)
+            if word == "times":
+                return stats.median(ratios)
+            interval = stats.sure_interval(ratios)
+            if interval is None:
+                raise documents.BadInput(f"quotes.py: '{rest}' has no interval: fewer than "
+                                         f"{stats.LEAST} undisturbed rounds")
+            return getattr(interval, word)
         if word == "rate":
             return stats.median(self._of(RATE, rest)) / 1e6
         if word == "ns":
@@ -160,7 +166,11 @@ def _check_quote(regions, quote, of, edits):
     (region, place), faults = found[0], []
     region["covered"].append(place.span())
     for k, expression in enumerate(quote.expressions, 1):
-        text, value = place.group(k), of.value(expression)
+        try:
+            text, value = place.group(k), of.value(expression)
+        except documents.BadInput as problem:
+            faults.append(str(problem))
+            continue
         said, near = written(text)
         if abs(said - value) > near * 1.0001:
             faults.append(f"{text} is now {as_written(text, value)} ({expression}): "

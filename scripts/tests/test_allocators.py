@@ -9,11 +9,12 @@ from pathlib import Path
 
 import fixture
 import allocators
+import huge_pages
 import invented_allocators
 import malloc_instructions
-from common import judge, stats
+from common import documents, judge, stats
 from measuring import allocator_cases, malloc_peers
-from reporting import allocator_results, instruction_table, page, results
+from reporting import allocator_quotes, allocator_results, instruction_table, page, results
 
 # Stands in for pfs-malloc-run: believes what it is told to run, and says what workloads say.
 RUNNER = """#!/usr/bin/python3
@@ -145,6 +146,43 @@ class Run(fixture.Case):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("is the disk full?", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
+
+
+class Quoted(unittest.TestCase):
+    """Of the invented suite: ours needs 0.75 of glibc's time."""
+
+    def test_each_word(self):
+        found = suite()
+        for expression, wanted in (
+                ("of burst pfs cpu_s ms", 100 * 0.9 * 1.02),
+                ("of tails glibc fork_p99_ns us", 500 * 1.2 * 1.02),
+                ("above tiny pfs resident_bytes KiB", -0.3 * 1.02 * 1.2e6 / 1024),
+                ("times burst pfs glibc cpu_s", 0.75), ("times burst pfs best cpu_s", 0.9),
+                ("mean pfs cpu_s", 0.75), ("mean pfs cpu_s low", 0.75), ("rounds burst", 3),
+                ("cases cpu_s", len(found.judged("cpu_s"))), ("amount tails", 1),
+                ("instructions pair-64 pfs", 41)):
+            with self.subTest(expression):
+                value = allocator_quotes.quoted(found, expression)
+                self.assertAlmostEqual(value, wanted, delta=1e-3 * abs(wanted))
+
+    def test_what_was_not_measured(self):
+        for one, expression in ((None, "rounds burst"), (suite("glibc"), "mean pfs cpu_s"),
+                                (suite(), "of burst pfs idle_bytes MiB"),
+                                (suite(), "instructions free-64 pfs")):
+            with self.assertRaises(documents.BadInput):
+                allocator_quotes.quoted(one, expression)
+
+
+class HugePages(unittest.TestCase):
+    def test_means_and_single_cases(self):
+        def doubled(launch):
+            launch.update(peak_bytes=2 * launch["peak_bytes"], cpu_s=launch["cpu_s"] / 2)
+        lines = huge_pages.table(suite(change=doubled), suite()).splitlines()
+        self.assertRegex(lines[2], "^peak resident +(2.000 *){5}$")
+        self.assertRegex(lines[4], "^CPU time +(0.500 *){5}$")
+        self.assertRegex(lines[6], "^tiny: resident, KiB with never +1434.4 .* 1075.8")
+        both = huge_pages.joined([suite(), suite()])
+        self.assertEqual({v.round for v in both.samples("redis", "pfs", "cpu_s").all}, {1, 2})
 
 
 class Ratios(unittest.TestCase):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import fixture
 import quoted
-from reporting import figures, quoted_numbers, quotes
+from common import documents
+from reporting import figures, printed_blocks, quoted_numbers, quotes
 
 FAKE = os.path.join(fixture.TESTS, "fake_sim.py")
 EMPTY = "# x\n\n<!-- simulated: scaling -->\n\n<!-- end -->\nthe rest\n"
@@ -92,6 +93,19 @@ class Measured(fixture.Case):
             for fault, word in zip(faults, wanted):
                 self.assertIn(word, fault)
 
+    def test_each_number_that_was_not_measured_is_named(self):
+        quote = quotes.Quote("x.md", "results/y", "of {} rounds and {}", ["low a / b", "rounds"])
+
+        def value(expression):
+            if expression == "rounds":
+                return 7
+            raise documents.BadInput(f"no {expression}")
+        faults, written = quotes.check(
+            "<!-- measured: results/y -->\nof 1 rounds and 2\n<!-- end -->\n", "x.md", [quote],
+            lambda result: type("Known", (), {"value": staticmethod(value)}))
+        self.assertEqual(faults[0], "no low a / b")
+        self.assertIn("of 1 rounds and 7\n", written)
+
     def test_a_number_that_nobody_computes_is_found(self):
         document = self.documents["docs/how-to/choosing.md"]
         inside = document.replace("It is nearly flat.", "It is nearly 17.")
@@ -115,6 +129,13 @@ class Measured(fixture.Case):
         self.assertEqual(quotes.written("1,234.50"), (1234.5, 0.005))
         self.assertEqual(quotes.as_written("1,000.0", 1234.56), "1,234.6")
         self.assertEqual(quotes.as_written("22", 21.7), "22")
+
+    def test_what_commands_print_is_compared(self):
+        shown = "<!-- printed -->\n```console\n$ echo 1 |\n    cat\n{}\n$ true\n```\n<!-- end -->\n"
+        self.assertEqual(printed_blocks.check(shown.format(1), "/"), ([], shown.format(1)))
+        faults, written = printed_blocks.check("x\n" + shown.format(2), "/")
+        self.assertEqual(faults, ["line 4: the block is now other than printed there: $ echo 1 |"])
+        self.assertEqual(written, "x\n" + shown.format(1))
 
     def test_the_picture_is_of_the_reference_result(self):
         made, _ = figures.make(self.of(quoted_numbers.EPYC).found, ["overview"])
