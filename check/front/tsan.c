@@ -139,8 +139,8 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	return seen;
 }
 
-/* What may only read is called by way of loops.h. gcc reports no access to what is expected, which a
- * compare-and-swap reads, and writes when it fails. */
+/* What may only read is called by way of loops.h. gcc reports no access to what is expected, which
+ * a compare-and-swap reads, and writes when it fails. */
 #define ENTRY(bits, name) PFS_LOOPS_ENTRY("__tsan_atomic" #bits "_" #name, "tsan" #bits "_" #name)
 
 #define CHANGE(bits, T, name, kind, operand)                                                 \
