@@ -18,6 +18,7 @@ DATE = "2026-11-23"
 PROGRAMS = {"pfs-bench": "bench", "pfs-sim": "sim", "pfs-stress": "stress",
             "pfs-trace": "recorder",
             "pfs-check": "check"}  # name: its folder, in the sources and in the build
+DOCUMENTATION = "/usr/share/doc/pfslab/html/index.html, of the package pfslab\\-doc."
 EXAMPLES = {
     "pfs-bench": ["pfs-bench --workloads=churn --policies=exact,original --threads=2",
                   "pfs-bench --list-policies",
@@ -136,6 +137,7 @@ def manual(name, version, top, commands):
                 f"{roff(chr(10).join(EXAMPLES[name]))}\n.fi\n.SH SEE ALSO\n")
     others = [other for other in (*PROGRAMS, "pfs-mem") if other != name]
     page.append(",\n".join(f".BR {roff(other)} (1)" for other in others) + "\n")
+    page.append(f".PP\nTutorials, how\\-tos and references: {DOCUMENTATION}\n")
     return "".join(page).replace(",\n.BR", " ,\n.BR")
 
 

@@ -14,6 +14,7 @@
 #define LIMIT (3600 * SECOND)
 #define CHANGES_MAX 64u
 #define OUTSIDE PFS_USER_THREADS_MAX
+#define HERE __builtin_return_address(0)
 
 /* What a thread's clock showed from this time of its vector clock on. */
 struct change {
@@ -89,18 +90,25 @@ void pfs_clock_pass_limit(void)
 	(void)advance(LIMIT);
 }
 
-int pfs_clock_gettime(clockid_t clock, struct timespec *now)
+static int look_at(struct timespec *now, const void *code)
 {
 	uint64_t ns = look();
-	(void)clock;
+	pfs_user_plain(now, sizeof(*now), true, code);
 	*now = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
 	return 0;
+}
+
+int pfs_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	(void)clock;
+	return look_at(now, HERE);
 }
 
 int pfs_clock_gettimeofday(struct timeval *now, void *zone)
 {
 	uint64_t ns = look();
 	(void)zone;
+	pfs_user_plain(now, sizeof(*now), true, HERE);
 	*now = (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000) };
 	return 0;
 }
@@ -108,8 +116,10 @@ int pfs_clock_gettimeofday(struct timeval *now, void *zone)
 time_t pfs_clock_time(time_t *now)
 {
 	time_t seconds = (time_t)(look() / SECOND);
-	if (now != NULL)
+	if (now != NULL) {
+		pfs_user_plain(now, sizeof(*now), true, HERE);
 		*now = seconds;
+	}
 	return seconds;
 }
 
@@ -130,7 +140,7 @@ int64_t pfs_clock_us(void)
 
 int pfs_clock_timespec_get(struct timespec *now, int base)
 {
-	(void)pfs_clock_gettime(CLOCK_REALTIME, now);
+	(void)look_at(now, HERE);
 	return base;
 }
 

@@ -139,7 +139,8 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	return seen;
 }
 
-/* What may only read is called by way of loops.h. */
+/* What may only read is called by way of loops.h. gcc reports no access to what is expected, which
+ * a compare-and-swap reads, and writes when it fails. */
 #define ENTRY(bits, name) PFS_LOOPS_ENTRY("__tsan_atomic" #bits "_" #name, "tsan" #bits "_" #name)
 
 #define CHANGE(bits, T, name, kind, operand)                                                 \
@@ -152,10 +153,12 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
 	{                                                                                          \
 		bool failed;                                                                       \
+		pfs_user_plain(expected, sizeof(T), false, HERE);                                  \
 		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
 				    (weak), order, failure, &failed, HERE);                        \
 		if (seen == *expected && !failed)                                                  \
 			return 1;                                                                  \
+		pfs_user_plain(expected, sizeof(T), true, HERE);                                   \
 		*expected = seen;                                                                  \
 		return 0;                                                                          \
 	}                                                                                          \
@@ -269,11 +272,14 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 			   int order, int failure)                                              \
 	{                                                                                       \
 		bool wrote;                                                                     \
+		pfs_user_plain(expected, sizeof(wide_int), false, HERE);                        \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
 					     &wrote, HERE);                                     \
-		if (!wrote)                                                                     \
-			*expected = seen;                                                       \
-		return wrote;                                                                   \
+		if (wrote)                                                                      \
+			return 1;                                                               \
+		pfs_user_plain(expected, sizeof(wide_int), true, HERE);                         \
+		*expected = seen;                                                               \
+		return 0;                                                                       \
 	}                                                                                       \
 	ENTRY(128, name);
 COMPARE_WIDE(compare_exchange_strong, false)

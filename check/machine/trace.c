@@ -39,8 +39,10 @@ const char *pfs_trace_base_name(const char *path)
 const char *pfs_trace_after(const struct pfs_sim_place *last)
 {
 	static _Thread_local char text[256];
-	if (last == NULL)
+	if (last == NULL || strcmp(last->text, "begin") == 0)
 		return "before its first operation";
+	if (last->line == 0)
+		return "after its last operation, of which no line is known";
 	(void)snprintf(text, sizeof(text), "after its operation at %s:%d",
 		       pfs_trace_base_name(last->file), last->line);
 	return text;
@@ -114,8 +116,8 @@ void pfs_trace_add(struct pfs_machine *self, struct pfs_step *step)
 	set_name(self, self->run.step_count, step->operation.address);
 }
 
-/* Words of records by state and version; small numbers as they are, large ones (pointers) by their
- * last digits. */
+/* Words of records by state and version; small numbers as they are, larger ones in hex, such as an
+ * index with its tag, and what may be an address by its last digits. */
 static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 {
 	static const char *const states[] = { "FREE", "DIRTY", "ALLOC", "?" };
@@ -124,6 +126,8 @@ static void put_value(char *text, size_t bytes, uint64_t value, bool is_word)
 			       (unsigned long long)value / 4);
 	else if (value < 100000)
 		(void)snprintf(text, bytes, "%llu", (unsigned long long)value);
+	else if (value >> 40 == 0)
+		(void)snprintf(text, bytes, "0x%llx", (unsigned long long)value);
 	else
 		(void)snprintf(text, bytes, "..%05llx", (unsigned long long)(value & 0xFFFFF));
 }
@@ -238,8 +242,11 @@ void pfs_trace_print(const struct pfs_machine *self, FILE *out)
 		pfs_trace_describe(self, at, text, sizeof(text));
 		(void)fprintf(out, "%5u ", at);
 		print_row(&table, step->thread, text);
-		(void)fprintf(out, "| %s:%d\n", pfs_trace_base_name(step->operation.place->file),
-			      step->operation.place->line);
+		const struct pfs_sim_place *place = step->operation.place;
+		(void)fprintf(out, "| %s", pfs_trace_base_name(place->file));
+		if (place->line != 0) /* else a thread's begin or end, or no line is known */
+			(void)fprintf(out, ":%d", place->line);
+		(void)fputc('\n', out);
 	}
 	print_marks(self, &table, self->run.step_count);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <pfslab/check.h>
 
@@ -140,4 +141,94 @@ PFS_CHECK_SCENARIO(destroys_met)
 	(void)pthread_barrier_init(&barrier, NULL, 2);
 	pfs_check_thread(meets, 0);
 	pfs_check_thread(meets, 0);
+}
+
+/* A compare-and-swap that fails writes what it has seen to memory, and is tried again. */
+struct node {
+	struct node *next;
+};
+static _Atomic(struct node *) top;
+
+static void frees_all(void *argument)
+{
+	struct node *node = atomic_exchange(&top, NULL);
+	(void)argument;
+	while (node != NULL) {
+		struct node *next = node->next;
+		free(node);
+		node = next;
+	}
+}
+
+static void pushes(void *argument)
+{
+	struct node *node = malloc(sizeof(*node));
+	node->next = atomic_load(&top);
+	while (!atomic_compare_exchange_strong(&top, &node->next, node))
+		;
+	frees_all(argument);
+}
+
+PFS_CHECK_SCENARIO(pushes)
+{
+	pfs_check_thread(pushes, 0);
+	pfs_check_thread(pushes, 0);
+	pfs_check_thread(pushes, 0);
+	pfs_check_at_rest(frees_all, 0);
+}
+
+/* What is expected is plain memory: it is read, and written when it differs. */
+static int expected;
+
+static void swaps_expected(void *argument)
+{
+	(void)argument;
+	atomic_compare_exchange_strong(&word, &expected, 2);
+}
+
+static void writes_expected(void *argument)
+{
+	(void)argument;
+	expected = 3;
+}
+
+static void reads_expected(void *argument)
+{
+	(void)argument;
+	pfs_check_assert(expected <= 1);
+}
+
+PFS_CHECK_SCENARIO(reads_expected)
+{
+	pfs_check_thread(swaps_expected, 0);
+	pfs_check_thread(reads_expected, 0);
+}
+
+PFS_CHECK_SCENARIO(differs_from_expected_fails)
+{
+	atomic_store(&word, 1);
+	pfs_check_thread(swaps_expected, 0);
+	pfs_check_thread(reads_expected, 0);
+}
+
+PFS_CHECK_SCENARIO(writes_expected_fails)
+{
+	pfs_check_thread(swaps_expected, 0);
+	pfs_check_thread(writes_expected, 0);
+}
+
+/* Its time passes, whoever sets the word: a clock writes to memory, too. */
+static struct timespec now;
+
+static void waits_for_time(void *argument)
+{
+	(void)argument;
+	do
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_nsec < 4000 && atomic_load(&word) == 0);
+}
+
+PFS_CHECK_SCENARIO(waits_for_time)
+{
+	pfs_check_thread(waits_for_time, 0);
 }

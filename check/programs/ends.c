@@ -2,6 +2,7 @@
  * ends.c - programs that end, or do not, in ways that say nothing of their accesses: signals, loops
  * without one, frees of what is no block, writes of code that was not compiled for it.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ static atomic_int flag;
 static char *_Atomic kept;
 static int *volatile nowhere;
 static volatile int nothing;
+static _Atomic uint64_t tagged;
 
 static void touch(void *argument)
 {
@@ -52,3 +54,28 @@ SCENARIO(unseen_behind_kept, kept = malloc(8); write_unseen(kept, 23);)
 SCENARIO(unseen_after_free, kept = malloc(8); free(kept); write_unseen(kept, 7);)
 SCENARIO(unseen_fine, kept = malloc(8); write_unseen(kept, 7); free(kept);)
 SCENARIO(frees_of_libc, free(strdup("a text of libc's"));)
+
+/* A value of two halves, and one of many digits. */
+SCENARIO(shows_values, atomic_store(&tagged, 0x500000003); atomic_store(&tagged, UINT64_MAX);
+	 __builtin_trap();)
+
+/* Before its first operation. */
+static void *reads_nowhere(void *argument)
+{
+	(void)argument;
+	nothing = *nowhere;
+	return NULL;
+}
+
+static void begins_nowhere(void *argument)
+{
+	pthread_t thread;
+	(void)argument;
+	pthread_create(&thread, NULL, reads_nowhere, NULL);
+	pthread_join(thread, NULL);
+}
+
+PFS_CHECK_SCENARIO(begins_nowhere)
+{
+	pfs_check_thread(begins_nowhere, 0);
+}

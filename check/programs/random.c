@@ -38,6 +38,7 @@ enum kind {
 	STATIC,
 	ERROR,
 	KEPT,
+	SWAP_KEPT,
 	LIST,
 	WAIT,
 	WAIT_YIELD,
@@ -266,6 +267,11 @@ static unsigned keep_in(const struct op *op, unsigned own)
 		mine->text[mine->letters] = (char)('a' + seen);
 		mine->text[mine->letters + 1] = '\0';
 		return mine->letters * 8 + seen;
+	case SWAP_KEPT:
+		mine->count = op->value / 2;
+		while (!atomic_compare_exchange_strong(&words[op->at % 2], &mine->count, op->value))
+			;
+		return mine->count;
 	default:
 		pthread_mutex_lock(&mutex);
 		struct node *node = malloc(sizeof(*node));

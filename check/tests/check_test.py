@@ -137,6 +137,8 @@ ENDS = {
     "into_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
     "loads_nowhere": "found: thread 0: plain access to a bad address" + AFTER,
     "trap": "found: thread 0: a trap, or an illegal instruction" + AFTER,
+    "shows_values": "found: thread 0: a trap, or an illegal instruction" + AFTER,
+    "begins_nowhere": "found: thread 1: plain access to a bad address, before its first operation",
     "division": "found: thread 0: an arithmetic fault, such as a division by zero" + AFTER,
     "turns": r"found: thread 0 reaches no atomic access after its plain ones",
     "turns_without_access": r"found: thread 0: it reaches no further operation .*" + AFTER,

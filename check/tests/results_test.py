@@ -151,6 +151,10 @@ class Test(Checked):
             found = search["finding"]
             equal((found["kind"], [side["does"] for side in found["sides"]]),
                   (kind, ["after"]), name)
+        self.expect("values", self.run(program, "--scenario", "shows_values"), 1,
+                    r"store tagged 0->0x500000003 .*\n.* store tagged 0x500000003->\.\.fffff ")
+        self.expect("a thread's begin", self.run(program, "--scenario", "begins_nowhere"), 1,
+                    r"await begin of T1 = 1 \(T0#0\) +\| thread\n")
 
     def status(self):
         """What cannot be checked is neither right nor wrong; what was left out has a reason."""
