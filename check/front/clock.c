@@ -81,8 +81,16 @@ static uint64_t advance(uint64_t ns)
 
 static uint64_t look(void)
 {
+	pfs_user_current()->readings++; /* the next one has another value */
 	return BEGIN + advance(LOOK);
 }
+
+#define HERE __builtin_return_address(0)
+#define STORE(now, ...)                                                 \
+	do {                                                            \
+		pfs_user_plain((now), sizeof(*(now)), true, HERE);      \
+		*(now) = __VA_ARGS__;                                   \
+	} while (0)
 
 void pfs_clock_pass_limit(void)
 {
@@ -93,7 +101,7 @@ int pfs_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	uint64_t ns = look();
 	(void)clock;
-	*now = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
+	STORE(now, (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) });
 	return 0;
 }
 
@@ -101,7 +109,7 @@ int pfs_clock_gettimeofday(struct timeval *now, void *zone)
 {
 	uint64_t ns = look();
 	(void)zone;
-	*now = (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000) };
+	STORE(now, (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000) });
 	return 0;
 }
 
@@ -109,7 +117,7 @@ time_t pfs_clock_time(time_t *now)
 {
 	time_t seconds = (time_t)(look() / SECOND);
 	if (now != NULL)
-		*now = seconds;
+		STORE(now, seconds);
 	return seconds;
 }
 
@@ -130,7 +138,8 @@ int64_t pfs_clock_us(void)
 
 int pfs_clock_timespec_get(struct timespec *now, int base)
 {
-	(void)pfs_clock_gettime(CLOCK_REALTIME, now);
+	uint64_t ns = look();
+	STORE(now, (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) });
 	return base;
 }
 

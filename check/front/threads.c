@@ -211,7 +211,8 @@ static __attribute__((noinline)) void yield(const struct pfs_sim_place *place)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
 	struct pfs_loops_visit visit;
-	pfs_loops_visit(self, place, &visit);
+	const struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
+	pfs_loops_visit(self, &operation, &visit);
 	pfs_loops_keep(self, &visit);
 }
 

@@ -58,8 +58,11 @@ void __tsan_func_entry(void *caller)
 		self->calls[self->call_depth] = (struct pfs_user_call){
 			caller, HERE, (uintptr_t)__builtin_frame_address(0)
 		};
-		if (self->call_depth != 0)
-			pfs_sizes_enter(self->id, self->calls[self->call_depth - 1].frame);
+		if (self->call_depth != 0) {
+			uintptr_t frame = self->calls[self->call_depth - 1].frame;
+			pfs_sizes_enter(self->id, frame);
+			pfs_loops_call_from(self, frame);
+		}
 	}
 	self->call_depth++;
 }
@@ -114,6 +117,10 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 	return pfs_user_execute(&operation);
 }
 
+/* What a compare-and-swap is given by address: a plain read, and a plain write if it fails. clang
+ * makes these itself. */
+#define GIVEN(expected, writes) pfs_user_plain((expected), sizeof(*(expected)), (writes), HERE)
+
 /* Returns what was seen; *failed: although the values were equal. */
 static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint64_t expected,
 			uint64_t value, bool weak, int order, int failure, bool *failed,
@@ -152,10 +159,13 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
 	{                                                                                          \
 		bool failed;                                                                       \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
-				    (weak), order, failure, &failed, HERE);                        \
-		if (seen == *expected && !failed)                                                  \
+		GIVEN(expected, false);                                                            \
+		T wanted = *expected;                                                              \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)wanted, (uint64_t)value, (weak), \
+				    order, failure, &failed, HERE);                                \
+		if (seen == wanted && !failed)                                                     \
 			return 1;                                                                  \
+		GIVEN(expected, true);                                                             \
 		*expected = seen;                                                                  \
 		return 0;                                                                          \
 	}                                                                                          \
@@ -269,11 +279,14 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 			   int order, int failure)                                              \
 	{                                                                                       \
 		bool wrote;                                                                     \
+		GIVEN(expected, false);                                                         \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
 					     &wrote, HERE);                                     \
-		if (!wrote)                                                                     \
-			*expected = seen;                                                       \
-		return wrote;                                                                   \
+		if (wrote)                                                                      \
+			return 1;                                                               \
+		GIVEN(expected, true);                                                          \
+		*expected = seen;                                                               \
+		return 0;                                                                       \
 	}                                                                                       \
 	ENTRY(128, name);
 COMPARE_WIDE(compare_exchange_strong, false)
