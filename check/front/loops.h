@@ -121,6 +121,13 @@ static inline void pfs_loops_visit(struct pfs_user_thread *self,
 		pfs_loops_look(self, operation, visit);
 }
 
+/* Of what it leaves on the stack, only this is another the next time. */
+static inline void pfs_loops_leave(struct pfs_loops_visit *visit)
+{
+	visit->count = visit->step = 0;
+	__asm__ volatile("" : : "m"(*visit));
+}
+
 /* The call is not a visit. */
 static inline void pfs_loops_skip(void)
 {
@@ -160,11 +167,6 @@ static inline void pfs_loops_plain(struct pfs_user_thread *self, uint32_t owner,
 
 /* It calls a function: what is below the caller's frame was shared by one that has returned. */
 void pfs_loops_unshare(struct pfs_user_thread *self, uintptr_t frame);
-static inline void pfs_loops_call_from(struct pfs_user_thread *self, uintptr_t frame)
-{
-	if (self->shared_count != 0)
-		pfs_loops_unshare(self, frame);
-}
 
 /* The program is open: does it call a function that tries to lock a mutex? */
 void pfs_loops_find_trials(void);

@@ -51,20 +51,42 @@ void __tsan_vptr_update(void **address, void *value)
 
 /* ---- calls ---- */
 
-void __tsan_func_entry(void *caller)
+/* Of what is below the caller's frame, nothing is left. */
+static __attribute__((noinline)) void forget_below(struct pfs_user_thread *self)
+{
+	uint32_t depth = self->call_depth;
+	if (depth < 2 || depth > PFS_USER_CALLS_MAX)
+		return;
+	uintptr_t frame = self->calls[depth - 2].frame;
+	pfs_sizes_enter(self->id, frame);
+	pfs_loops_unshare(self, frame);
+}
+
+static inline void enter(const struct pfs_user_call *call)
 {
 	struct pfs_user_thread *self = pfs_user_current();
-	if (self->call_depth < PFS_USER_CALLS_MAX) {
-		self->calls[self->call_depth] = (struct pfs_user_call){
-			caller, HERE, (uintptr_t)__builtin_frame_address(0)
-		};
-		if (self->call_depth != 0) {
-			uintptr_t frame = self->calls[self->call_depth - 1].frame;
-			pfs_sizes_enter(self->id, frame);
-			pfs_loops_call_from(self, frame);
-		}
-	}
+	if (self->call_depth < PFS_USER_CALLS_MAX)
+		self->calls[self->call_depth] = *call;
 	self->call_depth++;
+	if (self->shared_count != 0 || pfs_sizes_lowest[self->id] != UINTPTR_MAX)
+		forget_below(self);
+}
+
+static __attribute__((noinline)) void enter_and_close(const void *code, const void *inside,
+						      uintptr_t frame)
+{
+	enter(&(struct pfs_user_call){ code, inside, frame });
+}
+
+/* It calls others at its end only, and so leaves little on the stack: a function of the program
+ * that is called next has that in variables that it has not written, which loops.h compares. */
+void __tsan_func_entry(void *caller)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	if (__builtin_expect(pfs_user.closes != NULL, 0))
+		enter_and_close(caller, HERE, frame);
+	else
+		enter(&(struct pfs_user_call){ caller, HERE, frame });
 }
 
 void __tsan_func_exit(void)

@@ -283,6 +283,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	pfs_tls_switch(self->id);
 	pfs_loops_note(self, operation, seen, owner, &visit);
+	pfs_loops_leave(&visit);
 	return seen;
 }
 
