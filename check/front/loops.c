@@ -396,13 +396,13 @@ static __attribute__((noinline)) uint32_t look_back(struct pfs_user_thread *self
 static void note_given(struct pfs_loops_visit *visit, const struct pfs_sim_operation *operation)
 {
 	const uint64_t given[PFS_LOOPS_GIVEN] = { (uintptr_t)operation->address, operation->operand,
-						  operation->expected, operation->kind };
+						  operation->expected };
 	memcpy(visit->given, given, sizeof(given));
 	if (operation->size_bytes != PFS_SIM_WIDE_BYTES)
 		return;
 	const struct pfs_sim_wide *wide = (const void *)(uintptr_t)operation->operand;
-	memcpy(&visit->given[2], &wide->operand, sizeof(wide->operand));
-	memcpy(&visit->given[4], &wide->expected, sizeof(wide->expected));
+	memcpy(&visit->given[1], &wide->operand, sizeof(wide->operand));
+	memcpy(&visit->given[3], &wide->expected, sizeof(wide->expected));
 }
 
 void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,

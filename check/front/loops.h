@@ -80,7 +80,7 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot);
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame);
 
 /* A visit: it counts once the operation is known to have had no effect. */
-#define PFS_LOOPS_GIVEN 6u
+#define PFS_LOOPS_GIVEN 5u
 struct pfs_loops_visit {
 	uint64_t registers[PFS_LOOPS_REGISTERS];
 	uint64_t given[PFS_LOOPS_GIVEN]; /* to the call, in registers that it need not preserve */

@@ -4,10 +4,13 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include <pfslab/check.h>
 
@@ -140,4 +143,212 @@ PFS_CHECK_SCENARIO(destroys_met)
 	(void)pthread_barrier_init(&barrier, NULL, 2);
 	pfs_check_thread(meets, 0);
 	pfs_check_thread(meets, 0);
+}
+
+/* Where it is, it only passes to the next load. */
+static atomic_uint chain[4];
+
+static void follows(void *argument)
+{
+	unsigned at = 0;
+	(void)argument;
+	do
+		at = atomic_load(&chain[at]);
+	while (at != 3);
+	pfs_check_assert(!"it is at the end");
+}
+
+PFS_CHECK_SCENARIO(follows_fails)
+{
+	for (unsigned at = 0; at < 3; at++)
+		atomic_init(&chain[at], at + 1);
+	pfs_check_thread(follows, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* It gives up by a clock, whose value it does not keep; or keeps where all can read it. */
+static void waits_a_while(void *argument)
+{
+	(void)argument;
+	while (atomic_load(&word) == 0) {
+		if (clock() >= 4)
+			pfs_check_assert(!"it is late");
+	}
+}
+
+PFS_CHECK_SCENARIO(waits_a_while_fails)
+{
+	pfs_check_thread(waits_a_while, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+static struct timespec now;
+
+static void reads_clock(void *argument)
+{
+	(void)argument;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+PFS_CHECK_SCENARIO(reads_clock_fails)
+{
+	pfs_check_thread(reads_clock, 0);
+	pfs_check_thread(reads_clock, 0);
+}
+
+static sem_t semaphore;
+
+static void reads_semaphore(void *argument)
+{
+	(void)argument;
+	(void)sem_getvalue(&semaphore, &met);
+}
+
+PFS_CHECK_SCENARIO(reads_semaphore_fails)
+{
+	(void)sem_init(&semaphore, 0, 1);
+	pfs_check_thread(reads_semaphore, 0);
+	pfs_check_thread(reads_semaphore, 0);
+}
+
+/* A compare-and-swap that fails has written what it saw where others may read it. */
+static struct node {
+	struct node *next;
+} nodes[2];
+static _Atomic(struct node *) top;
+
+static void pushes(void *argument)
+{
+	struct node *own = argument;
+	own->next = NULL;
+	while (!atomic_compare_exchange_strong(&top, &own->next, own))
+		;
+}
+
+static void has_both(void *argument)
+{
+	struct node *first = atomic_load(&top);
+	(void)argument;
+	pfs_check_assert(first->next == &nodes[first == &nodes[0]] && first->next->next == NULL);
+}
+
+PFS_CHECK_SCENARIO(pushes)
+{
+	pfs_check_thread(pushes, &nodes[0]);
+	pfs_check_thread(pushes, &nodes[1]);
+	pfs_check_at_rest(has_both, 0);
+}
+
+static void swaps_met(void *argument)
+{
+	(void)argument;
+	(void)atomic_compare_exchange_strong(&word, &met, 2);
+}
+
+static void sets_met(void *argument)
+{
+	(void)argument;
+	met = 1;
+}
+
+PFS_CHECK_SCENARIO(swaps_met_fails)
+{
+	pfs_check_thread(swaps_met, 0);
+	pfs_check_thread(sets_met, 0);
+}
+
+static void reads_met(void *argument)
+{
+	(void)argument;
+	counter = met;
+}
+
+PFS_CHECK_SCENARIO(swaps_in_vain_fails)
+{
+	met = 1;
+	pfs_check_thread(swaps_met, 0);
+	pfs_check_thread(reads_met, 0);
+}
+
+/* Its count is where a function that has returned had shared a variable. */
+static void *(*volatile set)(void *, int, size_t) = memset; /* no compiler expands it */
+
+static void *clears(void *variable)
+{
+	return set(variable, 0, 480);
+}
+
+static __attribute__((noipa)) void shares(void)
+{
+	char variable[480];
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, clears, variable);
+	(void)pthread_join(thread, NULL);
+}
+
+static __attribute__((noipa)) int looks(int kept)
+{
+	int seen = atomic_load(&word);
+	return seen + (kept > 1000 ? kept : 0);
+}
+
+static __attribute__((noipa)) void counts_where_shared(void)
+{
+	int tries = 0;
+	while (looks(5) == 0) {
+		if (++tries == 3)
+			pfs_check_assert(!"it gives up");
+	}
+}
+
+static __attribute__((noipa)) void calls_deeper(void)
+{
+	volatile char room[64];
+	room[0] = 1;
+	counts_where_shared();
+	room[1] = room[0];
+}
+
+static void shares_and_counts(void *argument)
+{
+	(void)argument;
+	shares();
+	calls_deeper();
+}
+
+PFS_CHECK_SCENARIO(shares_and_counts_fails)
+{
+	pfs_check_thread(shares_and_counts, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* It counts in a mutex that it holds already. */
+static pthread_mutex_t recursive;
+
+static void locks_again(void *argument)
+{
+	(void)argument;
+	pthread_mutex_lock(&recursive);
+	while (atomic_load(&word) == 0)
+		pthread_mutex_lock(&recursive);
+	pthread_mutex_unlock(&recursive);
+	atomic_store(&other, 1);
+}
+
+static void finds_it_held(void *argument)
+{
+	sets_word(argument);
+	while (atomic_load(&other) == 0)
+		;
+	pfs_check_assert(pthread_mutex_trylock(&recursive) == 0);
+}
+
+PFS_CHECK_SCENARIO(locks_again_fails)
+{
+	pthread_mutexattr_t kind;
+	(void)pthread_mutexattr_init(&kind);
+	(void)pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+	(void)pthread_mutex_init(&recursive, &kind);
+	pfs_check_thread(locks_again, 0);
+	pfs_check_thread(finds_it_held, 0);
 }
