@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -166,7 +165,7 @@ PFS_CHECK_SCENARIO(follows_fails)
 	pfs_check_thread(sets_word, 0);
 }
 
-/* It gives up by a clock, whose value it does not keep; or keeps where all can read it. */
+/* It gives up by a clock, whose value it does not keep. */
 static void waits_a_while(void *argument)
 {
 	(void)argument;
@@ -180,35 +179,6 @@ PFS_CHECK_SCENARIO(waits_a_while_fails)
 {
 	pfs_check_thread(waits_a_while, 0);
 	pfs_check_thread(sets_word, 0);
-}
-
-static struct timespec now;
-
-static void reads_clock(void *argument)
-{
-	(void)argument;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-}
-
-PFS_CHECK_SCENARIO(reads_clock_fails)
-{
-	pfs_check_thread(reads_clock, 0);
-	pfs_check_thread(reads_clock, 0);
-}
-
-static sem_t semaphore;
-
-static void reads_semaphore(void *argument)
-{
-	(void)argument;
-	(void)sem_getvalue(&semaphore, &met);
-}
-
-PFS_CHECK_SCENARIO(reads_semaphore_fails)
-{
-	(void)sem_init(&semaphore, 0, 1);
-	pfs_check_thread(reads_semaphore, 0);
-	pfs_check_thread(reads_semaphore, 0);
 }
 
 /* A compare-and-swap that fails has written what it saw where others may read it. */
