@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 #include <pfslab/check.h>
 
@@ -24,10 +25,15 @@ static pthread_key_t tries_key;
 
 static char text[16]; /* that libc writes, unseen */
 
-enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_TEXT, BY_POINTER, IN_KEY };
+enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_TEXT, BY_POINTER, BY_CHOSEN, IN_KEY };
 
 /* No call of its own reads or writes text, only this. */
 static int (*volatile print)(char *, size_t, const char *, ...) = snprintf;
+
+/* libc chooses for the processor which functions these are. */
+static wchar_t *(*volatile fill)(wchar_t *, wchar_t, size_t) = wmemset;
+static size_t (*volatile length)(const wchar_t *) = wcslen;
+static wchar_t letters[8];
 
 static __attribute__((noinline)) int next_try(enum counted where)
 {
@@ -38,6 +44,9 @@ static __attribute__((noinline)) int next_try(enum counted where)
 	case IN_ATOMIC: return atomic_fetch_add(&own_atomic, 1) + 1;
 	case BY_POINTER:
 		return print(text, sizeof(text), "%.*s", print(NULL, 0, "%s", text) + 1, "aaa");
+	case BY_CHOSEN:
+		(void)fill(letters + length(letters), L'a', 1);
+		return (int)length(letters);
 	case IN_TEXT: (void)snprintf(text, sizeof(text), "%d", atoi(text) + 1); return atoi(text);
 	default:
 		pthread_setspecific(tries_key, (char *)pthread_getspecific(tries_key) + 1);
@@ -73,6 +82,7 @@ COUNTS(counts_in_local_fails, IN_LOCAL)
 COUNTS(counts_in_atomic_fails, IN_ATOMIC)
 COUNTS(counts_in_text_fails, IN_TEXT)
 COUNTS(counts_by_pointer_fails, BY_POINTER)
+COUNTS(counts_by_chosen_fails, BY_CHOSEN)
 COUNTS(counts_in_key_fails, IN_KEY)
 
 /* It reads plain memory, which is a race; with --no-races it comes to an end. */
