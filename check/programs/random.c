@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <pfslab/check.h>
 
@@ -56,6 +57,9 @@ enum kind {
 	TRY_STATIC,
 	TRY_ERROR,
 	TRY_KEPT,
+	TRY_CLOCK,
+	TRY_CHAIN,
+	TRY_SWAP,
 	TRY_BACK,
 	KINDS,
 	MEET = KINDS
@@ -68,6 +72,7 @@ static struct op {
 static unsigned op_count[THREADS_MAX], threads;
 
 static atomic_uint words[2], gate;
+static atomic_uint chain[] = { 1, 2, 3, 4 }; /* each is followed to the next */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static unsigned guarded;             /* by the mutex */
@@ -227,6 +232,22 @@ static unsigned try_in(const struct op *op, unsigned own)
 		while ((seen = look(op)) != op->value && next_error() < (int)op->most)
 			sched_yield();
 		tries = (unsigned)errno;
+		break;
+	case TRY_CLOCK:
+		for (clock_t end = clock() + op->most; clock() < end && seen != op->value;)
+			seen = look(op);
+		break;
+	case TRY_CHAIN:
+		do
+			tries = atomic_load(&chain[tries]);
+		while (tries < op->most);
+		seen = look(op);
+		break;
+	case TRY_SWAP:
+		/* What it expects is where others could read it. */
+		counts[own] = OPEN;
+		while (!atomic_compare_exchange_strong(&words[op->at % 2], &counts[own], op->value))
+			tries = tries * 3 + counts[own];
 		break;
 	case TRY_KEPT:
 		kept[own]->count = 0;
