@@ -86,10 +86,10 @@ static uint64_t look(void)
 }
 
 #define HERE __builtin_return_address(0)
-#define STORE(now, ...)                                                 \
-	do {                                                            \
-		pfs_user_plain((now), sizeof(*(now)), true, HERE);      \
-		*(now) = __VA_ARGS__;                                   \
+#define STORE(now, ...)                                            \
+	do {                                                       \
+		pfs_user_plain((now), sizeof(*(now)), true, HERE); \
+		*(now) = __VA_ARGS__;                              \
 	} while (0)
 
 void pfs_clock_pass_limit(void)

@@ -124,8 +124,8 @@ void pfs_loops_unshare(struct pfs_user_thread *self, uintptr_t frame)
 		uintptr_t first = (uintptr_t)range.first, below = first < frame ? frame - first : 0;
 		if (below >= range.bytes)
 			continue;
-		self->shared[left++] =
-			(struct pfs_user_range){ range.first + below, range.bytes - below };
+		self->shared[left++] = (struct pfs_user_range){ range.first + below,
+								range.bytes - below };
 	}
 	self->shared_count = left;
 }

@@ -44,9 +44,7 @@ static __attribute__((noinline)) int next_try(enum counted where)
 	case IN_ATOMIC: return atomic_fetch_add(&own_atomic, 1) + 1;
 	case BY_POINTER:
 		return print(text, sizeof(text), "%.*s", print(NULL, 0, "%s", text) + 1, "aaa");
-	case BY_CHOSEN:
-		(void)fill(letters + length(letters), L'a', 1);
-		return (int)length(letters);
+	case BY_CHOSEN: (void)fill(letters + length(letters), L'a', 1); return (int)length(letters);
 	case IN_TEXT: (void)snprintf(text, sizeof(text), "%d", atoi(text) + 1); return atoi(text);
 	default:
 		pthread_setspecific(tries_key, (char *)pthread_getspecific(tries_key) + 1);

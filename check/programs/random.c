@@ -57,10 +57,10 @@ enum kind {
 	TRY_STATIC,
 	TRY_ERROR,
 	TRY_KEPT,
+	TRY_BACK,
 	TRY_CLOCK,
 	TRY_CHAIN,
 	TRY_SWAP,
-	TRY_BACK,
 	KINDS,
 	MEET = KINDS
 };
@@ -179,6 +179,31 @@ static unsigned wait_in(const struct op *op, unsigned own)
 	return seen * 4 + other + own;
 }
 
+/* It knows by other means than a count of its own where it is. */
+static unsigned find_in(const struct op *op, unsigned own)
+{
+	unsigned tries = 0, seen = 0;
+	switch (op->kind) {
+	case TRY_CLOCK:
+		for (clock_t end = clock() + op->most; clock() < end && seen != op->value;)
+			seen = look(op);
+		break;
+	case TRY_CHAIN:
+		do
+			tries = atomic_load(&chain[tries]);
+		while (tries < op->most);
+		seen = look(op);
+		break;
+	default:
+		/* What it expects is where others could read it. */
+		counts[own] = OPEN;
+		while (!atomic_compare_exchange_strong(&words[op->at % 2], &counts[own], op->value))
+			tries = tries * 3 + counts[own];
+		break;
+	}
+	return seen * 8 + tries;
+}
+
 static unsigned try_in(const struct op *op, unsigned own)
 {
 	unsigned tries = 0, seen = 0, left = op->most;
@@ -232,22 +257,6 @@ static unsigned try_in(const struct op *op, unsigned own)
 		while ((seen = look(op)) != op->value && next_error() < (int)op->most)
 			sched_yield();
 		tries = (unsigned)errno;
-		break;
-	case TRY_CLOCK:
-		for (clock_t end = clock() + op->most; clock() < end && seen != op->value;)
-			seen = look(op);
-		break;
-	case TRY_CHAIN:
-		do
-			tries = atomic_load(&chain[tries]);
-		while (tries < op->most);
-		seen = look(op);
-		break;
-	case TRY_SWAP:
-		/* What it expects is where others could read it. */
-		counts[own] = OPEN;
-		while (!atomic_compare_exchange_strong(&words[op->at % 2], &counts[own], op->value))
-			tries = tries * 3 + counts[own];
 		break;
 	case TRY_KEPT:
 		kept[own]->count = 0;
@@ -326,7 +335,8 @@ static unsigned run(const struct op *drawn, unsigned own)
 	default:
 		return op->kind < WAIT ? keep_in(op, own)
 		       : op->kind < TRY ? wait_in(op, own)
-					: try_in(op, own);
+		       : op->kind < TRY_CLOCK ? try_in(op, own)
+					      : find_in(op, own);
 	}
 }
 

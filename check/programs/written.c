@@ -43,23 +43,22 @@ static int returns_one(void *argument)
 	return 1;
 }
 
-#define WRITES(name, ...)                    \
-	static void name(void *argument)     \
-	{                                    \
-		(void)argument;              \
-		__VA_ARGS__                  \
-	}                                    \
-	PFS_CHECK_SCENARIO(name##_fails)     \
-	{                                    \
-		sem_init(&semaphore, 0, 1);  \
-		pfs_check_thread(name, 0);   \
-		pfs_check_thread(reads, 0);  \
+#define WRITES(name, ...)                   \
+	static void name(void *argument)    \
+	{                                   \
+		(void)argument;             \
+		__VA_ARGS__                 \
+	}                                   \
+	PFS_CHECK_SCENARIO(name##_fails)    \
+	{                                   \
+		sem_init(&semaphore, 0, 1); \
+		pfs_check_thread(name, 0);  \
+		pfs_check_thread(reads, 0); \
 	}
 
 WRITES(creates, pthread_create(&told.thread, NULL, returns, NULL); pthread_join(told.thread, NULL);)
-WRITES(
-	joins, pthread_t own; pthread_create(&own, NULL, returns, NULL);
-	pthread_join(own, &told.pointer);)
+WRITES(joins, pthread_t own; pthread_create(&own, NULL, returns, NULL);
+       pthread_join(own, &told.pointer);)
 WRITES(joins_c11, thrd_t own; thrd_create(&own, returns_one, NULL); thrd_join(own, &told.value);)
 WRITES(makes_key, pthread_key_create(&told.key, NULL);)
 WRITES(looks_at_semaphore, sem_getvalue(&semaphore, &told.value);)
