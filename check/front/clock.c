@@ -14,7 +14,6 @@
 #define LIMIT (3600 * SECOND)
 #define CHANGES_MAX 64u
 #define OUTSIDE PFS_USER_THREADS_MAX
-#define HERE __builtin_return_address(0)
 
 /* What a thread's clock showed from this time of its vector clock on. */
 struct change {
@@ -82,44 +81,43 @@ static uint64_t advance(uint64_t ns)
 
 static uint64_t look(void)
 {
+	pfs_user_current()->readings++; /* the next one has another value */
 	return BEGIN + advance(LOOK);
 }
+
+#define HERE __builtin_return_address(0)
+#define STORE(now, ...)                                            \
+	do {                                                       \
+		pfs_user_plain((now), sizeof(*(now)), true, HERE); \
+		*(now) = __VA_ARGS__;                              \
+	} while (0)
 
 void pfs_clock_pass_limit(void)
 {
 	(void)advance(LIMIT);
 }
 
-static int look_at(struct timespec *now, const void *code)
-{
-	uint64_t ns = look();
-	pfs_user_plain(now, sizeof(*now), true, code);
-	*now = (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
-	return 0;
-}
-
 int pfs_clock_gettime(clockid_t clock, struct timespec *now)
 {
+	uint64_t ns = look();
 	(void)clock;
-	return look_at(now, HERE);
+	STORE(now, (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) });
+	return 0;
 }
 
 int pfs_clock_gettimeofday(struct timeval *now, void *zone)
 {
 	uint64_t ns = look();
 	(void)zone;
-	pfs_user_plain(now, sizeof(*now), true, HERE);
-	*now = (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000) };
+	STORE(now, (struct timeval){ (time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000) });
 	return 0;
 }
 
 time_t pfs_clock_time(time_t *now)
 {
 	time_t seconds = (time_t)(look() / SECOND);
-	if (now != NULL) {
-		pfs_user_plain(now, sizeof(*now), true, HERE);
-		*now = seconds;
-	}
+	if (now != NULL)
+		STORE(now, seconds);
 	return seconds;
 }
 
@@ -140,7 +138,8 @@ int64_t pfs_clock_us(void)
 
 int pfs_clock_timespec_get(struct timespec *now, int base)
 {
-	(void)look_at(now, HERE);
+	uint64_t ns = look();
+	STORE(now, (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) });
 	return base;
 }
 

@@ -18,7 +18,7 @@
 /* clang-format off */
 static const char *const refused_families[] = {
 	"__atomic_", "__tsan_java_", "__tsan_mutex_", "pthread_", "sem_",
-	"thrd_", "mtx_", "cnd_", "tss_", "mq_", "timer_", "dlopen", "sigwait",
+	"thrd_", "mtx_", "cnd_", "tss_", "mq_", "timer_", "dlopen", "dlsym", "dlvsym", "sigwait",
 	"_ZNSt6chrono3_V2", "_ZNSt13random_device", /* clocks of libstdc++; of libc++: */
 	"_ZNSt3__16chrono12steady_clock", "_ZNSt3__16chrono12system_clock",
 	"_ZNSt3__113random_device",
@@ -49,6 +49,11 @@ static const char *const refused_names[] = { "fork",
 					     "select",
 					     "poll",
 					     "epoll_wait",
+					     "epoll_pwait",
+					     "pselect",
+					     "ppoll",
+					     "sigsuspend",
+					     "pause",
 					     NULL };
 static const char *const harmless[] = { "__atomic_is_lock_free",
 					"pthread_equal",

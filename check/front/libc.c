@@ -72,6 +72,7 @@ __attribute__((format(printf, 2, 0))) static int print(char **text, const char *
 						       va_list values, const void *code)
 {
 	int length = vasprintf(text, format, values);
+	pfs_user_plain(text, sizeof(*text), true, code);
 	if (length >= 0)
 		*text = moved(*text, (size_t)length + 1, code);
 	return length >= 0 && *text == NULL ? -1 : length;
@@ -138,16 +139,24 @@ static ssize_t user_getline(char **line, size_t *room, FILE *file)
 static char *user_realpath(const char *path, char *resolved)
 {
 	char *own = resolved == NULL ? realpath(path, NULL) : NULL;
-	if (resolved != NULL)
-		return realpath(path, resolved);
+	if (resolved != NULL) {
+		char *found = realpath(path, resolved);
+		if (found != NULL)
+			pfs_user_plain(resolved, strlen(resolved) + 1, true, HERE);
+		return found;
+	}
 	return own != NULL ? moved(own, strlen(own) + 1, HERE) : NULL;
 }
 
 static char *user_getcwd(char *folder, size_t size)
 {
 	char *own = folder == NULL ? getcwd(NULL, size) : NULL;
-	if (folder != NULL)
-		return getcwd(folder, size);
+	if (folder != NULL) {
+		char *found = getcwd(folder, size);
+		if (found != NULL)
+			pfs_user_plain(folder, strlen(folder) + 1, true, HERE);
+		return found;
+	}
 	return own != NULL ? moved(own, strlen(own) + 1, HERE) : NULL;
 }
 
@@ -332,7 +341,9 @@ __attribute__((noreturn)) static void keeps(const char *name, const void *code)
 	X(shm_open) X(shmget) X(shmat) \
 	X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) \
 	X(__openat64_2) X(creat) X(creat64) X(mkstemp) X(memfd_create) X(eventfd) \
-	X(timerfd_create) X(socket) X(unlink) X(remove) X(rename) X(mkdir) X(rmdir) X(chdir) \
+	X(timerfd_create) X(socket) X(socketpair) X(accept) X(accept4) X(pipe) X(pipe2) X(dup) \
+	X(dup2) X(dup3) X(epoll_create) X(epoll_create1) X(inotify_init) \
+	X(inotify_init1) X(signalfd) X(unlink) X(remove) X(rename) X(mkdir) X(rmdir) X(chdir) \
 	X(fopen) X(fopen64) X(fdopen) X(freopen) X(freopen64) X(tmpfile) X(tmpfile64) X(fmemopen) \
 	X(open_memstream) X(popen) X(opendir) X(fdopendir) X(scandir) X(scandir64) X(glob) \
 	X(glob64) X(wordexp) X(fts_open) X(getaddrinfo) X(getifaddrs) X(regcomp) X(iconv_open) \

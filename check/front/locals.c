@@ -68,6 +68,7 @@ int pfs_key_create(pthread_key_t *key, void (*destroy)(void *))
 {
 	if (locals.key_count == KEYS_MAX)
 		return EAGAIN;
+	pfs_user_plain(key, sizeof(*key), true, __builtin_return_address(0));
 	locals.destroy[locals.key_count] = destroy;
 	*key = locals.key_count++;
 	return 0;

@@ -340,7 +340,9 @@ int pfs_sem_getvalue(uint32_t *word, int *value)
 {
 	const struct pfs_sim_place *place = PFS_CALL("sem_getvalue");
 	pfs_life_use(life_of(word), word, &semaphores, place);
-	*value = (int)pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
+	int seen = (int)pfs_call_act(PFS_SIM_LOAD, word, 0, PFS_SIM_RELAXED, place);
+	pfs_user_plain(value, sizeof(*value), true, HERE);
+	*value = seen;
 	return 0;
 }
 

@@ -26,7 +26,8 @@ struct pfs_user_visit {
 	uint64_t code;                       /* the return address */
 	struct pfs_loops_visit at;
 	uint32_t sections;         /* locks that the thread has taken so far */
-	uint32_t held;             /* of these */
+	uint32_t held;             /* of these; a recursive one as often as it was locked */
+	uint32_t readings;         /* of its clock */
 	uint32_t inputs, releases; /* plain reads, and what may order them before others' writes */
 	int error;                 /* errno, which is the thread's own */
 	uint32_t bytes;
@@ -115,6 +116,20 @@ static void share(struct pfs_user_thread *self, const void *address, size_t byte
 									      bytes };
 }
 
+void pfs_loops_unshare(struct pfs_user_thread *self, uintptr_t frame)
+{
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < self->shared_count; i++) {
+		struct pfs_user_range range = self->shared[i];
+		uintptr_t first = (uintptr_t)range.first, below = first < frame ? frame - first : 0;
+		if (below >= range.bytes)
+			continue;
+		self->shared[left++] = (struct pfs_user_range){ range.first + below,
+								range.bytes - below };
+	}
+	self->shared_count = left;
+}
+
 void pfs_loops_on_stack(struct pfs_user_thread *self, uint32_t owner, const void *address,
 			size_t size_bytes, bool writes)
 {
@@ -178,6 +193,7 @@ void pfs_loops_keep(struct pfs_user_thread *self, const struct pfs_loops_visit *
 	kept->at = *visit;
 	kept->sections = self->sections;
 	kept->held = self->held;
+	kept->readings = self->readings;
 	kept->inputs = self->inputs;
 	kept->releases = self->releases;
 	kept->error = *own_errno;
@@ -263,9 +279,11 @@ static bool may_go_on(const struct pfs_user_thread *self, const struct pfs_user_
 static bool is_same(const struct pfs_user_thread *self, const struct pfs_user_visit *visit,
 		    const struct pfs_loops_visit *now)
 {
-	return (visit->sections == self->sections || (visit->held == 0 && self->held == 0)) &&
+	return (visit->sections == self->sections || self->held == 0) &&
+	       visit->held == self->held && visit->readings == self->readings &&
 	       !has_inputs(self, visit) && visit->error == errno &&
 	       memcmp(visit->at.registers, now->registers, sizeof(now->registers)) == 0 &&
+	       memcmp(visit->at.given, now->given, sizeof(now->given)) == 0 &&
 	       is_same_stack(self, visit);
 }
 
@@ -375,17 +393,32 @@ static __attribute__((noinline)) uint32_t look_back(struct pfs_user_thread *self
 	return 1;
 }
 
-void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+static void note_given(struct pfs_loops_visit *visit, const struct pfs_sim_operation *operation)
+{
+	const uint64_t given[PFS_LOOPS_GIVEN] = { (uintptr_t)operation->address, operation->operand,
+						  operation->expected };
+	memcpy(visit->given, given, sizeof(given));
+	if (operation->size_bytes != PFS_SIM_WIDE_BYTES)
+		return;
+	const struct pfs_sim_wide *wide = (const void *)(uintptr_t)operation->operand;
+	memcpy(&visit->given[1], &wide->operand, sizeof(wide->operand));
+	memcpy(&visit->given[3], &wide->expected, sizeof(wide->expected));
+}
+
+void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		    struct pfs_loops_visit *visit)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
 	uintptr_t stack = (uintptr_t)machine->run.running->fiber.stack;
 	memcpy(visit->registers, pfs_loops_entry, sizeof(visit->registers));
+	note_given(visit, operation);
 	pfs_loops_skip();
 	if (pfs_user.looks_max == 0 || self->rushes > 1 || self->stack_end == NULL ||
 	    visit->registers[0] - stack >= (uintptr_t)self->stack_end - stack)
 		return;
 	bool may_be_again = (self->visited & bit_of(code_of(visit))) != 0 || self->rushes == 1;
-	visit->count = self->visits != NULL && may_be_again ? look_back(self, place, visit) : 1;
+	visit->count = self->visits != NULL && may_be_again
+			       ? look_back(self, operation->place, visit)
+			       : 1;
 	visit->step = machine->run.step_count;
 }

@@ -5,7 +5,7 @@
  * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers,
  * stack and errno are compared), and has changed nothing since, the iteration between had no
  * effect: the same execution exists without it. So the thread waits there: PFS_YIELD_LOOP of
- * news.h.
+ * news.h. What it passes to the call is compared, too, and how often it has read a clock.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
  * and free; a call of a library's function that is not seen; a spurious failure; a value of a key.
@@ -80,8 +80,10 @@ void pfs_loops_put(struct pfs_machine_snapshot *snapshot);
 void pfs_loops_enter(struct pfs_user_thread *self, const void *frame);
 
 /* A visit: it counts once the operation is known to have had no effect. */
+#define PFS_LOOPS_GIVEN 5u
 struct pfs_loops_visit {
 	uint64_t registers[PFS_LOOPS_REGISTERS];
+	uint64_t given[PFS_LOOPS_GIVEN]; /* to the call, in registers that it need not preserve */
 	uint32_t count; /* of this place, since the last effect; 0: not looked at */
 	uint32_t step;  /* the first after it */
 };
@@ -107,15 +109,23 @@ static inline void pfs_loops_call(struct pfs_user_thread *self)
 }
 
 /* The thread has called what PFS_LOOPS_ENTRY names, and is about to do it. It may wait. */
-void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+void pfs_loops_look(struct pfs_user_thread *self, const struct pfs_sim_operation *operation,
 		    struct pfs_loops_visit *visit);
-static inline void pfs_loops_visit(struct pfs_user_thread *self, const struct pfs_sim_place *place,
+static inline void pfs_loops_visit(struct pfs_user_thread *self,
+				   const struct pfs_sim_operation *operation,
 				   struct pfs_loops_visit *visit)
 {
 	pfs_loops_call(self);
 	visit->count = 0;
 	if (pfs_loops_entry[0] != 0)
-		pfs_loops_look(self, place, visit);
+		pfs_loops_look(self, operation, visit);
+}
+
+/* Of what it leaves on the stack, only this is another the next time. */
+static inline void pfs_loops_leave(struct pfs_loops_visit *visit)
+{
+	visit->count = visit->step = 0;
+	__asm__ volatile("" : : "m"(*visit));
 }
 
 /* The call is not a visit. */
@@ -154,6 +164,9 @@ static inline void pfs_loops_plain(struct pfs_user_thread *self, uint32_t owner,
 	else
 		self->inputs++;
 }
+
+/* It calls a function: what is below the caller's frame was shared by one that has returned. */
+void pfs_loops_unshare(struct pfs_user_thread *self, uintptr_t frame);
 
 /* The program is open: does it call a function that tries to lock a mutex? */
 void pfs_loops_find_trials(void);

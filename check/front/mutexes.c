@@ -60,6 +60,7 @@ static int lock_own(struct pfs_user_mutex *self)
 	if (self->kind == PTHREAD_MUTEX_ERRORCHECK)
 		return EDEADLK;
 	self->count++;
+	pfs_user_current()->held++;
 	return 0;
 }
 
@@ -140,10 +141,12 @@ void pfs_mutex_give(struct pfs_user_mutex *self, const struct pfs_sim_place *pla
 		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("unlocks", place)),
 				 "thread %u unlocks a mutex that it does not hold, at " PFS_SIDE_1,
 				 pfs_user_current()->id);
-	if (self->count != 0)
+	if (self->count != 0) {
 		self->count--;
-	else
-		(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
+		pfs_user_current()->held--;
+		return;
+	}
+	(void)pfs_call_act(PFS_SIM_UNLOCK, &self->word, 0, PFS_SIM_RELEASE, place);
 }
 
 int pfs_mutex_unlock(struct pfs_user_mutex *self)

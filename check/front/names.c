@@ -103,7 +103,9 @@ static void *user_aligned_alloc(size_t align, size_t size)
 
 static int user_posix_memalign(void **block, size_t align, size_t size)
 {
-	*block = pfs_names_take(align, size, HERE);
+	void *taken = pfs_names_take(align, size, HERE);
+	pfs_user_plain(block, sizeof(*block), true, HERE);
+	*block = taken;
 	return *block != NULL ? 0 : ENOMEM;
 }
 

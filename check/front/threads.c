@@ -117,6 +117,7 @@ int pfs_thread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*s
 	int state = PTHREAD_CREATE_JOINABLE;
 	if (attributes != NULL)
 		(void)pthread_attr_getdetachstate(attributes, &state);
+	pfs_user_plain(id, sizeof(*id), true, HERE);
 	return create(id, start, argument, state == PTHREAD_CREATE_DETACHED,
 		      PFS_CALL("pthread_create"));
 }
@@ -126,6 +127,7 @@ int pfs_thrd_create(pthread_t *id, thrd_start_t start, void *argument)
 {
 	void *(*as_pthread)(void *);
 	memcpy(&as_pthread, &start, sizeof(as_pthread));
+	pfs_user_plain(id, sizeof(*id), true, HERE);
 	return create(id, as_pthread, argument, false, PFS_CALL("thrd_create")) == 0 ? thrd_success
 										     : thrd_nomem;
 }
@@ -170,7 +172,10 @@ static int join(pthread_t id, void **result, const struct pfs_sim_place *place)
 
 int pfs_thread_join(pthread_t id, void **result)
 {
-	return join(id, result, PFS_CALL("pthread_join"));
+	int error = join(id, result, PFS_CALL("pthread_join"));
+	if (error == 0 && result != NULL)
+		pfs_user_plain(result, sizeof(*result), true, HERE);
+	return error;
 }
 
 int pfs_thrd_join(pthread_t id, int *result)
@@ -178,8 +183,10 @@ int pfs_thrd_join(pthread_t id, int *result)
 	void *found = NULL;
 	if (join(id, &found, PFS_CALL("thrd_join")) != 0)
 		return thrd_error;
-	if (result != NULL)
+	if (result != NULL) {
+		pfs_user_plain(result, sizeof(*result), true, HERE);
 		*result = (int)(intptr_t)found;
+	}
 	return thrd_success;
 }
 
@@ -211,7 +218,8 @@ static __attribute__((noinline)) void yield(const struct pfs_sim_place *place)
 		return;
 	struct pfs_user_thread *self = pfs_user_current();
 	struct pfs_loops_visit visit;
-	pfs_loops_visit(self, place, &visit);
+	const struct pfs_sim_operation operation = { .place = place, .kind = PFS_SIM_YIELD };
+	pfs_loops_visit(self, &operation, &visit);
 	pfs_loops_keep(self, &visit);
 }
 

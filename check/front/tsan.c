@@ -51,17 +51,42 @@ void __tsan_vptr_update(void **address, void *value)
 
 /* ---- calls ---- */
 
-void __tsan_func_entry(void *caller)
+/* Of what is below the caller's frame, nothing is left. */
+static __attribute__((noinline)) void forget_below(struct pfs_user_thread *self)
+{
+	uint32_t depth = self->call_depth;
+	if (depth < 2 || depth > PFS_USER_CALLS_MAX)
+		return;
+	uintptr_t frame = self->calls[depth - 2].frame;
+	pfs_sizes_enter(self->id, frame);
+	pfs_loops_unshare(self, frame);
+}
+
+static inline void enter(const struct pfs_user_call *call)
 {
 	struct pfs_user_thread *self = pfs_user_current();
-	if (self->call_depth < PFS_USER_CALLS_MAX) {
-		self->calls[self->call_depth] = (struct pfs_user_call){
-			caller, HERE, (uintptr_t)__builtin_frame_address(0)
-		};
-		if (self->call_depth != 0)
-			pfs_sizes_enter(self->id, self->calls[self->call_depth - 1].frame);
-	}
+	if (self->call_depth < PFS_USER_CALLS_MAX)
+		self->calls[self->call_depth] = *call;
 	self->call_depth++;
+	if (self->shared_count != 0 || pfs_sizes_lowest[self->id] != UINTPTR_MAX)
+		forget_below(self);
+}
+
+static __attribute__((noinline)) void enter_and_close(const void *code, const void *inside,
+						      uintptr_t frame)
+{
+	enter(&(struct pfs_user_call){ code, inside, frame });
+}
+
+/* It calls others at its end only, and so leaves little on the stack: a function of the program
+ * that is called next has that in variables that it has not written, which loops.h compares. */
+void __tsan_func_entry(void *caller)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	if (__builtin_expect(pfs_user.closes != NULL, 0))
+		enter_and_close(caller, HERE, frame);
+	else
+		enter(&(struct pfs_user_call){ caller, HERE, frame });
 }
 
 void __tsan_func_exit(void)
@@ -114,6 +139,10 @@ static uint64_t act(enum pfs_sim_kind kind, const volatile void *address, uint32
 	return pfs_user_execute(&operation);
 }
 
+/* What a compare-and-swap is given by address: a plain read, and a plain write if it fails. clang
+ * makes these itself. */
+#define GIVEN(expected, writes) pfs_user_plain((expected), sizeof(*(expected)), (writes), HERE)
+
 /* Returns what was seen; *failed: although the values were equal. */
 static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint64_t expected,
 			uint64_t value, bool weak, int order, int failure, bool *failed,
@@ -139,8 +168,7 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	return seen;
 }
 
-/* What may only read is called by way of loops.h. gcc reports no access to what is expected, which
- * a compare-and-swap reads, and writes when it fails. */
+/* What may only read is called by way of loops.h. */
 #define ENTRY(bits, name) PFS_LOOPS_ENTRY("__tsan_atomic" #bits "_" #name, "tsan" #bits "_" #name)
 
 #define CHANGE(bits, T, name, kind, operand)                                                 \
@@ -153,12 +181,13 @@ static uint64_t compare(const volatile void *address, uint32_t size_bytes, uint6
 	int tsan##bits##_##name(volatile T *address, T *expected, T value, int order, int failure) \
 	{                                                                                          \
 		bool failed;                                                                       \
-		pfs_user_plain(expected, sizeof(T), false, HERE);                                  \
-		T seen = (T)compare(address, sizeof(T), (uint64_t)*expected, (uint64_t)value,      \
-				    (weak), order, failure, &failed, HERE);                        \
-		if (seen == *expected && !failed)                                                  \
+		GIVEN(expected, false);                                                            \
+		T wanted = *expected;                                                              \
+		T seen = (T)compare(address, sizeof(T), (uint64_t)wanted, (uint64_t)value, (weak), \
+				    order, failure, &failed, HERE);                                \
+		if (seen == wanted && !failed)                                                     \
 			return 1;                                                                  \
-		pfs_user_plain(expected, sizeof(T), true, HERE);                                   \
+		GIVEN(expected, true);                                                             \
 		*expected = seen;                                                                  \
 		return 0;                                                                          \
 	}                                                                                          \
@@ -272,12 +301,12 @@ CHANGE_WIDE(fetch_nand, PFS_SIM_NAND, value)
 			   int order, int failure)                                              \
 	{                                                                                       \
 		bool wrote;                                                                     \
-		pfs_user_plain(expected, sizeof(wide_int), false, HERE);                        \
+		GIVEN(expected, false);                                                         \
 		wide_int seen = compare_wide(address, *expected, value, (weak), order, failure, \
 					     &wrote, HERE);                                     \
 		if (wrote)                                                                      \
 			return 1;                                                               \
-		pfs_user_plain(expected, sizeof(wide_int), true, HERE);                         \
+		GIVEN(expected, true);                                                          \
 		*expected = seen;                                                               \
 		return 0;                                                                       \
 	}                                                                                       \

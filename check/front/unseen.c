@@ -75,6 +75,26 @@ static void *entry(uint32_t number)
 	return (void *)(uintptr_t)(pfs_unseen_entries + number * ENTRY_BYTES);
 }
 
+static bool is_code(const char *library, const void *address)
+{
+	const Elf64_Ehdr *head = (const void *)library;
+	const Elf64_Phdr *part = (const void *)(library + head->e_phoff);
+	uintptr_t offset = (uintptr_t)address - (uintptr_t)library;
+	for (uint32_t i = 0; i < head->e_phnum; i++, part++) {
+		if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
+		    offset - part->p_vaddr < part->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* What the library itself has chosen, such as for this processor, has no symbol. */
+static bool is_function(const Elf64_Sym *symbol, const Dl_info *about, const void *address)
+{
+	return symbol != NULL ? ELF64_ST_TYPE(symbol->st_info) == STT_FUNC
+			      : is_code(about->dli_fbase, address);
+}
+
 void *pfs_unseen_entry(const char *name, void *function, bool is_call)
 {
 	Dl_info about;
@@ -83,7 +103,7 @@ void *pfs_unseen_entry(const char *name, void *function, bool is_call)
 			dladdr1(function, &about, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) != 0;
 	if (function == NULL || is_harmless(name) || used == ENTRIES ||
 	    (is_known && about.dli_fbase == (const void *)&__ehdr_start) ||
-	    (!is_call && (symbol == NULL || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)))
+	    (!is_call && !(is_known && is_function(symbol, &about, function))))
 		return NULL;
 	for (uint32_t i = 0; i < used; i++) {
 		if (pfs_unseen_targets[i] == function)

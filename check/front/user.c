@@ -269,7 +269,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	}
 	struct pfs_loops_visit visit;
-	pfs_loops_visit(self, operation->place, &visit);
+	pfs_loops_visit(self, operation, &visit);
 	if (accesses && pfs_user.one_size)
 		pfs_sizes_look(operation, owner);
 	uint64_t seen;
@@ -283,6 +283,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 				    operation->kind != PFS_SIM_LOAD, operation->place);
 	pfs_tls_switch(self->id);
 	pfs_loops_note(self, operation, seen, owner, &visit);
+	pfs_loops_leave(&visit);
 	return seen;
 }
 
@@ -319,9 +320,13 @@ static void drain_own(const void *address, size_t size_bytes, const struct pfs_s
 		struct pfs_sim_operation drain = { .place = place,
 						   .kind = PFS_SIM_FENCE,
 						   .order = PFS_SIM_SEQ };
+		uint64_t call[PFS_LOOPS_REGISTERS]; /* of an operation that comes next */
+		memcpy(call, pfs_loops_entry, sizeof(call));
+		pfs_loops_skip();
 		pfs_loops_call(pfs_user_current());
 		(void)pfs_sim_execute(&drain); /* the step alone, which orders nothing else */
 		pfs_user_arrive();
+		memcpy(pfs_loops_entry, call, sizeof(call));
 		return;
 	}
 }

@@ -77,7 +77,7 @@ struct pfs_user_thread {
 	uint32_t rushes; /* loads that need not be steps */
 	/* Of loops.h, since it began. */
 	const char *stack_end;
-	uint32_t sections, held, inputs, releases;
+	uint32_t sections, held, inputs, releases, readings;
 	uint32_t shared_count;
 	uint32_t call_depth;
 	/* Not cleared between executions: only what the fields above say is there is read. */

@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 #include <pfslab/check.h>
 
@@ -23,10 +25,15 @@ static pthread_key_t tries_key;
 
 static char text[16]; /* that libc writes, unseen */
 
-enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_TEXT, BY_POINTER, IN_KEY };
+enum counted { IN_ERRNO, IN_GLOBAL, IN_LOCAL, IN_ATOMIC, IN_TEXT, BY_POINTER, BY_CHOSEN, IN_KEY };
 
 /* No call of its own reads or writes text, only this. */
 static int (*volatile print)(char *, size_t, const char *, ...) = snprintf;
+
+/* libc chooses for the processor which functions these are. */
+static wchar_t *(*volatile fill)(wchar_t *, wchar_t, size_t) = wmemset;
+static size_t (*volatile length)(const wchar_t *) = wcslen;
+static wchar_t letters[8];
 
 static __attribute__((noinline)) int next_try(enum counted where)
 {
@@ -37,6 +44,7 @@ static __attribute__((noinline)) int next_try(enum counted where)
 	case IN_ATOMIC: return atomic_fetch_add(&own_atomic, 1) + 1;
 	case BY_POINTER:
 		return print(text, sizeof(text), "%.*s", print(NULL, 0, "%s", text) + 1, "aaa");
+	case BY_CHOSEN: (void)fill(letters + length(letters), L'a', 1); return (int)length(letters);
 	case IN_TEXT: (void)snprintf(text, sizeof(text), "%d", atoi(text) + 1); return atoi(text);
 	default:
 		pthread_setspecific(tries_key, (char *)pthread_getspecific(tries_key) + 1);
@@ -72,6 +80,7 @@ COUNTS(counts_in_local_fails, IN_LOCAL)
 COUNTS(counts_in_atomic_fails, IN_ATOMIC)
 COUNTS(counts_in_text_fails, IN_TEXT)
 COUNTS(counts_by_pointer_fails, BY_POINTER)
+COUNTS(counts_by_chosen_fails, BY_CHOSEN)
 COUNTS(counts_in_key_fails, IN_KEY)
 
 /* It reads plain memory, which is a race; with --no-races it comes to an end. */
@@ -143,92 +152,187 @@ PFS_CHECK_SCENARIO(destroys_met)
 	pfs_check_thread(meets, 0);
 }
 
-/* A compare-and-swap that fails writes what it has seen to memory, and is tried again. */
-struct node {
-	struct node *next;
-};
-static _Atomic(struct node *) top;
+/* Where it is, it only passes to the next load. */
+static atomic_uint chain[4];
 
-static void frees_all(void *argument)
+static void follows(void *argument)
 {
-	struct node *node = atomic_exchange(&top, NULL);
+	unsigned at = 0;
 	(void)argument;
-	while (node != NULL) {
-		struct node *next = node->next;
-		free(node);
-		node = next;
+	do
+		at = atomic_load(&chain[at]);
+	while (at != 3);
+	pfs_check_assert(!"it is at the end");
+}
+
+PFS_CHECK_SCENARIO(follows_fails)
+{
+	for (unsigned at = 0; at < 3; at++)
+		atomic_init(&chain[at], at + 1);
+	pfs_check_thread(follows, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* It gives up by a clock, whose value it does not keep. */
+static void waits_a_while(void *argument)
+{
+	(void)argument;
+	while (atomic_load(&word) == 0) {
+		if (clock() >= 4)
+			pfs_check_assert(!"it is late");
 	}
 }
 
+PFS_CHECK_SCENARIO(waits_a_while_fails)
+{
+	pfs_check_thread(waits_a_while, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* A compare-and-swap that fails has written what it saw where others may read it. */
+static struct node {
+	struct node *next;
+} nodes[2];
+static _Atomic(struct node *) top;
+
 static void pushes(void *argument)
 {
-	struct node *node = malloc(sizeof(*node));
-	node->next = atomic_load(&top);
-	while (!atomic_compare_exchange_strong(&top, &node->next, node))
+	struct node *own = argument;
+	own->next = NULL;
+	while (!atomic_compare_exchange_strong(&top, &own->next, own))
 		;
-	frees_all(argument);
+}
+
+static void has_both(void *argument)
+{
+	struct node *first = atomic_load(&top);
+	(void)argument;
+	pfs_check_assert(first->next == &nodes[first == &nodes[0]] && first->next->next == NULL);
 }
 
 PFS_CHECK_SCENARIO(pushes)
 {
-	pfs_check_thread(pushes, 0);
-	pfs_check_thread(pushes, 0);
-	pfs_check_thread(pushes, 0);
-	pfs_check_at_rest(frees_all, 0);
+	pfs_check_thread(pushes, &nodes[0]);
+	pfs_check_thread(pushes, &nodes[1]);
+	pfs_check_at_rest(has_both, 0);
 }
 
-/* What is expected is plain memory: it is read, and written when it differs. */
-static int expected;
-
-static void swaps_expected(void *argument)
+static void swaps_met(void *argument)
 {
 	(void)argument;
-	atomic_compare_exchange_strong(&word, &expected, 2);
+	(void)atomic_compare_exchange_strong(&word, &met, 2);
 }
 
-static void writes_expected(void *argument)
+static void sets_met(void *argument)
 {
 	(void)argument;
-	expected = 3;
+	met = 1;
 }
 
-static void reads_expected(void *argument)
+PFS_CHECK_SCENARIO(swaps_met_fails)
+{
+	pfs_check_thread(swaps_met, 0);
+	pfs_check_thread(sets_met, 0);
+}
+
+static void reads_met(void *argument)
 {
 	(void)argument;
-	pfs_check_assert(expected <= 1);
+	counter = met;
 }
 
-PFS_CHECK_SCENARIO(reads_expected)
+PFS_CHECK_SCENARIO(swaps_in_vain_fails)
 {
-	pfs_check_thread(swaps_expected, 0);
-	pfs_check_thread(reads_expected, 0);
+	met = 1;
+	pfs_check_thread(swaps_met, 0);
+	pfs_check_thread(reads_met, 0);
 }
 
-PFS_CHECK_SCENARIO(differs_from_expected_fails)
+PFS_CHECK_SCENARIO(swaps_and_reads)
 {
-	atomic_store(&word, 1);
-	pfs_check_thread(swaps_expected, 0);
-	pfs_check_thread(reads_expected, 0);
+	pfs_check_thread(swaps_met, 0); /* it succeeds, and writes nothing there */
+	pfs_check_thread(reads_met, 0);
 }
 
-PFS_CHECK_SCENARIO(writes_expected_fails)
+/* Its count is where a function that has returned had shared a variable. */
+static void *(*volatile set)(void *, int, size_t) = memset; /* no compiler expands it */
+
+static void *clears(void *variable)
 {
-	pfs_check_thread(swaps_expected, 0);
-	pfs_check_thread(writes_expected, 0);
+	return set(variable, 0, 480);
 }
 
-/* Its time passes, whoever sets the word: a clock writes to memory, too. */
-static struct timespec now;
+static __attribute__((noipa)) void shares(void)
+{
+	char variable[480];
+	pthread_t thread;
+	(void)pthread_create(&thread, NULL, clears, variable);
+	(void)pthread_join(thread, NULL);
+}
 
-static void waits_for_time(void *argument)
+static __attribute__((noipa)) int looks(int kept)
+{
+	int seen = atomic_load(&word);
+	return seen + (kept > 1000 ? kept : 0);
+}
+
+static __attribute__((noipa)) void counts_where_shared(void)
+{
+	int tries = 0;
+	while (looks(5) == 0) {
+		if (++tries == 3)
+			pfs_check_assert(!"it gives up");
+	}
+}
+
+static __attribute__((noipa)) void calls_deeper(void)
+{
+	volatile char room[64];
+	room[0] = 1;
+	counts_where_shared();
+	room[1] = room[0];
+}
+
+static void shares_and_counts(void *argument)
 {
 	(void)argument;
-	do
-		(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	while (now.tv_nsec < 4000 && atomic_load(&word) == 0);
+	shares();
+	calls_deeper();
 }
 
-PFS_CHECK_SCENARIO(waits_for_time)
+PFS_CHECK_SCENARIO(shares_and_counts_fails)
 {
-	pfs_check_thread(waits_for_time, 0);
+	pfs_check_thread(shares_and_counts, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* It counts in a mutex that it holds already. */
+static pthread_mutex_t recursive;
+
+static void locks_again(void *argument)
+{
+	(void)argument;
+	pthread_mutex_lock(&recursive);
+	while (atomic_load(&word) == 0)
+		pthread_mutex_lock(&recursive);
+	pthread_mutex_unlock(&recursive);
+	atomic_store(&other, 1);
+}
+
+static void finds_it_held(void *argument)
+{
+	sets_word(argument);
+	while (atomic_load(&other) == 0)
+		;
+	pfs_check_assert(pthread_mutex_trylock(&recursive) == 0);
+}
+
+PFS_CHECK_SCENARIO(locks_again_fails)
+{
+	pthread_mutexattr_t kind;
+	(void)pthread_mutexattr_init(&kind);
+	(void)pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+	(void)pthread_mutex_init(&recursive, &kind);
+	pfs_check_thread(locks_again, 0);
+	pfs_check_thread(finds_it_held, 0);
 }

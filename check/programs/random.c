@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <pfslab/check.h>
 
@@ -38,7 +39,6 @@ enum kind {
 	STATIC,
 	ERROR,
 	KEPT,
-	SWAP_KEPT,
 	LIST,
 	WAIT,
 	WAIT_YIELD,
@@ -58,6 +58,9 @@ enum kind {
 	TRY_ERROR,
 	TRY_KEPT,
 	TRY_BACK,
+	TRY_CLOCK,
+	TRY_CHAIN,
+	TRY_SWAP,
 	KINDS,
 	MEET = KINDS
 };
@@ -69,6 +72,7 @@ static struct op {
 static unsigned op_count[THREADS_MAX], threads;
 
 static atomic_uint words[2], gate;
+static atomic_uint chain[] = { 1, 2, 3, 4 }; /* each is followed to the next */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static unsigned guarded;             /* by the mutex */
@@ -175,6 +179,31 @@ static unsigned wait_in(const struct op *op, unsigned own)
 	return seen * 4 + other + own;
 }
 
+/* It knows by other means than a count of its own where it is. */
+static unsigned find_in(const struct op *op, unsigned own)
+{
+	unsigned tries = 0, seen = 0;
+	switch (op->kind) {
+	case TRY_CLOCK:
+		for (clock_t end = clock() + op->most; clock() < end && seen != op->value;)
+			seen = look(op);
+		break;
+	case TRY_CHAIN:
+		do
+			tries = atomic_load(&chain[tries]);
+		while (tries < op->most);
+		seen = look(op);
+		break;
+	default:
+		/* What it expects is where others could read it. */
+		counts[own] = OPEN;
+		while (!atomic_compare_exchange_strong(&words[op->at % 2], &counts[own], op->value))
+			tries = tries * 3 + counts[own];
+		break;
+	}
+	return seen * 8 + tries;
+}
+
 static unsigned try_in(const struct op *op, unsigned own)
 {
 	unsigned tries = 0, seen = 0, left = op->most;
@@ -267,11 +296,6 @@ static unsigned keep_in(const struct op *op, unsigned own)
 		mine->text[mine->letters] = (char)('a' + seen);
 		mine->text[mine->letters + 1] = '\0';
 		return mine->letters * 8 + seen;
-	case SWAP_KEPT:
-		mine->count = op->value / 2;
-		while (!atomic_compare_exchange_strong(&words[op->at % 2], &mine->count, op->value))
-			;
-		return mine->count;
 	default:
 		pthread_mutex_lock(&mutex);
 		struct node *node = malloc(sizeof(*node));
@@ -311,7 +335,8 @@ static unsigned run(const struct op *drawn, unsigned own)
 	default:
 		return op->kind < WAIT ? keep_in(op, own)
 		       : op->kind < TRY ? wait_in(op, own)
-					: try_in(op, own);
+		       : op->kind < TRY_CLOCK ? try_in(op, own)
+					      : find_in(op, own);
 	}
 }
 

@@ -375,6 +375,7 @@ def main():
                     "--memory", memory)
             test.waits(test.build(os.path.join(PROGRAMS, "futex.c")), FUTEX)
             test.scenarios(test.build(os.path.join(PROGRAMS, "blocks.c")), BLOCKS)
+            test.scenarios(test.build(os.path.join(PROGRAMS, "written.c")), {})
             test.volatile(os.path.join(PROGRAMS, "volatile.c"))
             test.misuse(test.build(os.path.join(PROGRAMS, "misuse.c")))
             program = test.build(os.path.join(PROGRAMS, "chosen.c"))

@@ -56,13 +56,19 @@ class Given(Checked):
         self.expect("pthread_cancel", self.run(self.build(source)), 2,
                     r"^pfs-check: \S+: calls pthread_cancel, which is not modelled\n$")
         source = self.path("wrong.c", "#include <unistd.h>\n#include <pfslab/check.h>\n"
-                           "static int ends[2];\n"
-                           "static void body(void *a) { (void)read(ends[0], &a, 1); }\n"
-                           "PFS_CHECK_SCENARIO(one) { if (ends[0] == 0) pipe(ends);\n"
-                           "pfs_check_thread(body, 0); }\n")
-        self.expect("sleeps", self.run(self.build(source), "--patience=0.5"), 2,
+                           "static void body(void *a) { (void)read(END, &a, 1); }\n"
+                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        ends = os.pipe()
+        self.expect("sleeps", self.run(self.build(source, f"-DEND={ends[0]}"), "--patience=0.5",
+                                       pass_fds=ends), 2,
                     r"^pfs-check: \S+: thread 0 sleeps in a call that is not modelled, before its "
                     r"first operation: leave the call out of the scenario\n$")
+        os.close(ends[0])
+        os.close(ends[1])
+        source = self.path("wrong.c", "#include <dlfcn.h>\n#include <pfslab/check.h>\n"
+                           "static void body(void *a) { (void)dlsym(a, \"free\"); }\n"
+                           "PFS_CHECK_SCENARIO(one) { pfs_check_thread(body, 0); }\n")
+        self.expect("dlsym", self.run(self.build(source)), 2, r": calls dlsym, which is not mod")
         source = self.path("wrong.c", "#include <pfslab/check.h>\n"
                            "static _Atomic struct { long a[WORDS]; } all;\n"
                            "static void body(void *a) { (void)a; all = all; }\n"

@@ -26,6 +26,7 @@ CALLS = {
     "fopen(\"/dev/null\", \"r\")": "stdio.h",
     "setenv(\"a\", \"b\", 1)": "stdlib.h",
     "lrand48()": "stdlib.h",
+    "pipe((int[2]){ 0, 0 })": "unistd.h",
 }
 # A library that was not compiled for pfs-check: what it keeps is restored, page by page.
 LIBRARY = """#include <stdlib.h>
