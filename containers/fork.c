@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "alone.h"
 #include "mapped.h"
 #include "reclaimer.h"
 
@@ -13,13 +14,19 @@ static struct pfs_container *ungated; /* under list_lock: those with a policy_lo
 static uint64_t forker;               /* the thread of the latest fork, which the child has */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_handlers;    /* once only */
+static bool was_alone;       /* during a fork: no lock is taken, and no thread is left behind */
 static uint64_t last_number; /* under list_lock */
 _Atomic(uint64_t) pfs_fork_generation;
 
 static void prepare(void)
 {
+	if (pfs_is_alone()) {
+		was_alone = true;
+		return;
+	}
 	PFS_ASSERT(pfs_fork_gate_inside() == 0, "fork inside a call of a container");
 	pfs_fork_list_lock();
+	was_alone = false;
 	/* Before the gate: a thread that holds such a lock may be about to enter the gate. */
 	for (struct pfs_container *self = ungated; self != NULL; self = self->older_ungated)
 		pfs_mutex_lock(self->policy_lock);
@@ -39,12 +46,16 @@ static void open_gate(void)
 
 static void in_parent(void)
 {
+	if (was_alone)
+		return;
 	open_gate();
 	pfs_fork_list_unlock();
 }
 
 static void in_child(void)
 {
+	if (was_alone)
+		return;
 	pfs_reclaimer_in_child();
 	open_gate();
 	pfs_fork_gate_renew();

@@ -1,6 +1,10 @@
 /*
  * fork.c - the books of a forked child: a copy of its parent's, made before the fork, and a box
  * with the first call that needs the desk; or, without memory for a copy, books that count nothing.
+ *
+ * A process that is alone (containers/alone.h) takes no lock and closes no gate: the signal whose
+ * handler forks may have interrupted a call that is inside. The copy and the child's memory are of
+ * one moment all the same, and the interrupted call may go on in the child, in its copy.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -9,7 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "containers/alone.h"
 #include "containers/message.h"
+#include "containers/thread_signals.h"
 #include "memory/books/books.h"
 #include "memory/profile/profile.h"
 
@@ -17,26 +23,40 @@ static struct {
 	pthread_mutex_t lock;
 	struct pfs_books *first;
 	bool has_handlers;
+	bool was_alone; /* during a fork */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Other threads may add cells to the list after it, which the copy may not show as finished. */
+static void copy_box(struct pfs_books *self)
+{
+	self->fork_tid = (uint32_t)gettid();
+	/* relaxed: the list is folded only under the desk. */
+	self->fork_finished = pfs_load_relaxed(&self->finished);
+	(void)pfs_box_copy(&self->box);
+}
 
 /* The forking thread adopts the desk's handles, so that its child has them. Under the desk. */
 static void copy_for_child(struct pfs_books *self)
 {
-	self->fork_tid = (uint32_t)gettid();
 	for (uint32_t shelf = 0; shelf < PFS_SHELVES; shelf++)
 		if (self->shelves[shelf].handle != NULL)
 			pfs_thread_adopt(self->shelves[shelf].handle);
 	if (self->profile != NULL)
 		pfs_gate_close(&self->profile->gate);
-	/* Other threads may add cells to the list now, which the copy may not show as finished.
-	 * relaxed: the list is folded only under the desk. */
-	self->fork_finished = pfs_load_relaxed(&self->finished);
-	(void)pfs_box_copy(&self->box);
+	copy_box(self);
 }
 
 static void prepare(void)
 {
+	if (pfs_is_alone()) {
+		all.was_alone = true;
+		for (struct pfs_books *self = all.first; self != NULL; self = self->next)
+			if (!self->is_uncounted)
+				copy_box(self);
+		return;
+	}
 	(void)pthread_mutex_lock(&all.lock);
+	all.was_alone = false;
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		(void)pthread_mutex_lock(&self->tick_lock);
 		pfs_mutex_lock(&self->limits_lock);
@@ -50,13 +70,16 @@ static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		pfs_box_drop_copy(&self->box);
+		if (all.was_alone)
+			continue;
 		if (self->profile != NULL && !self->is_uncounted)
 			pfs_gate_open(&self->profile->gate);
 		pfs_mutex_unlock(&self->desk);
 		pfs_mutex_unlock(&self->limits_lock);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
-	(void)pthread_mutex_unlock(&all.lock);
+	if (!all.was_alone)
+		(void)pthread_mutex_unlock(&all.lock);
 }
 
 /* Marks the lives that belong to the child's thread; the others have no thread in the child. */
@@ -70,6 +93,16 @@ static void number_lives(struct pfs_books *self)
 }
 
 /* ---- in the child ---- */
+
+/* A signal handler that forks meanwhile would leave two processes with one box. */
+static bool refile(struct pfs_books *self, struct pfs_message *message)
+{
+	sigset_t before;
+	pfs_thread_signals_block(&before);
+	bool is_done = pfs_box_refile(&self->box, message);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_done;
+}
 
 /* Gives the child's box a file, once the calling thread is the process's first and alone: other
  * threads could count while the box moves. Under the desk. */
@@ -88,7 +121,7 @@ static void give_file(struct pfs_books *self)
 	if (!is_alone)
 		return;
 	self->settle = NULL;
-	if (pfs_box_refile(&self->box, &message)) {
+	if (refile(self, &message)) {
 		if (self->config.tick_ms != 0)
 			pfs_ticker_start(self);
 	} else if (self->complain != NULL)
@@ -157,6 +190,8 @@ static void in_child(void)
 			number_lives(self);
 		} else if (!self->is_uncounted)
 			stop_counting(self);
+		if (all.was_alone)
+			continue;
 		if (self->profile != NULL)
 			pfs_gate_begin(&self->profile->gate);
 		pfs_mutex_init(&self->desk);
@@ -166,7 +201,8 @@ static void in_child(void)
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
 	}
-	(void)pthread_mutex_init(&all.lock, NULL);
+	if (!all.was_alone)
+		(void)pthread_mutex_init(&all.lock, NULL);
 }
 
 /* ---- all books of the process ---- */

@@ -274,3 +274,21 @@ void pfs_arenas_unlock(void)
 {
 	set_locks(false, false);
 }
+
+bool pfs_arenas_try_lock_extents(void)
+{
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL)
+		if (!pfs_mutex_try_lock(&arena->extents.lock)) {
+			pfs_arenas_unlock_extents(arena);
+			return false;
+		}
+	return true;
+}
+
+void pfs_arenas_unlock_extents(const struct pfs_arena *end)
+{
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != end)
+		pfs_mutex_unlock(&arena->extents.lock);
+}

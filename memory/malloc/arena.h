@@ -90,6 +90,11 @@ void pfs_arenas_unlock_growing(void);
 void pfs_arenas_lock(void);
 void pfs_arenas_unlock(void);
 
+/* Around the fork of a process that is alone: the extents' locks, unless an interrupted call holds
+ * one (false). unlock: of the arenas before `end`; NULL: of all. */
+bool pfs_arenas_try_lock_extents(void);
+void pfs_arenas_unlock_extents(const struct pfs_arena *end);
+
 /* A decay time of dirty or muzzy extents, with the option's value in the place of
  * PFS_DECAY_BY_CONF. */
 static inline int64_t pfs_decay_ms_of(int64_t decay_ms, enum pfs_extent_kind kind)

@@ -8,6 +8,10 @@
  * (fflush(NULL) with a buffer to allocate). So it is taken here, before our own locks. The child
  * reinitializes it: glibc does so only if the parent had several threads.
  *
+ * A process that is alone (containers/alone.h) only hides its long free extents, unless the signal
+ * whose handler forks has interrupted a call that holds a lock of extents. Its child is like one
+ * that was made without handlers.
+ *
  * No thread waits for the system to take memory back while it holds one of the locks taken here,
  * and fork takes no lock of ticks: so it waits for no purge.
  *
@@ -22,6 +26,7 @@
 #include "arena.h"
 #include "cache.h"
 #include "catch.h"
+#include "containers/alone.h"
 #include "guard.h"
 #include "hidden.h"
 #include "last.h"
@@ -36,6 +41,15 @@ extern void _IO_list_unlock(void) __attribute__((weak));
 extern void _IO_list_resetlock(void) __attribute__((weak));
 
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+static bool was_alone; /* during a fork */
+
+static void hide_alone(void)
+{
+	if (!pfs_arenas_try_lock_extents())
+		return;
+	pfs_hidden_hide();
+	pfs_arenas_unlock_extents(NULL);
+}
 
 /* A thread that pfs_die is ending may already hold any of the locks. Its child allocates as it
  * does. */
@@ -43,6 +57,11 @@ void pfs_start_prepare(void)
 {
 	if (pfs_is_last())
 		return;
+	if (pfs_is_alone()) {
+		was_alone = true;
+		hide_alone();
+		return;
+	}
 	pfs_start();
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
@@ -53,6 +72,7 @@ void pfs_start_prepare(void)
 	pfs_arenas_lock();
 	pfs_base_lock();
 	pfs_guard_lock();
+	was_alone = false;
 	pfs_hidden_hide();
 }
 
@@ -72,7 +92,7 @@ static void unlock_outer(void)
 
 static void in_parent(void)
 {
-	if (pfs_is_last())
+	if (pfs_is_last() || was_alone)
 		return;
 	unlock_inner();
 	pfs_arenas_unlock();
@@ -85,12 +105,14 @@ static void in_child(void)
 {
 	if (pfs_is_last())
 		return;
+	pfs_catch_child();
+	if (was_alone)
+		return;
 	unlock_inner();
 	pfs_arenas_unlock();
 	pfs_caches_child();
 	pfs_slot_memory_child();
 	pfs_tick_child();
-	pfs_catch_child();
 	unlock_outer();
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)

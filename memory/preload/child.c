@@ -111,23 +111,30 @@ void pfs_child_drop(struct pfs_counter *counter)
 
 /* ---- around a fork ---- */
 
-void pfs_child_prepare(void)
+void pfs_child_lock(void)
 {
 	pfs_mutex_lock(&counters.lock);
+}
+
+void pfs_child_unlock(void)
+{
+	pfs_mutex_unlock(&counters.lock);
+}
+
+void pfs_child_prepare(void)
+{
 	if (pfs_load_relaxed(&standing) != UNCOUNTED)  /* relaxed: of this thread's process */
 		pfs_store_relaxed(&standing, FORKING); /* relaxed: read by the child alone */
 }
 
 void pfs_child_in_parent(void)
 {
-	pfs_mutex_unlock(&counters.lock);
 	if (pfs_load_relaxed(&standing) == FORKING)     /* relaxed: its own store */
 		pfs_store_relaxed(&standing, STRANGER); /* relaxed: as above */
 }
 
 void pfs_child_in_child(void)
 {
-	pfs_mutex_unlock(&counters.lock);
 	pfs_nobodys.guard = 0;                       /* also where the kernel does not do it */
 	pfs_own.quick = &pfs_nobodys.quick;          /* likewise */
 	if (pfs_load_relaxed(&standing) == FORKING)  /* relaxed: one thread */

@@ -33,7 +33,9 @@ void pfs_child_start(void);
 struct pfs_counter *pfs_child_counter(void);
 void pfs_child_drop(struct pfs_counter *counter);
 
-/* Around a fork, in the forking thread. */
+/* Around a fork, in the forking thread; lock and unlock unless it is alone. */
+void pfs_child_lock(void);
+void pfs_child_unlock(void);
 void pfs_child_prepare(void);
 void pfs_child_in_parent(void);
 void pfs_child_in_child(void);

@@ -18,7 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "containers/alone.h"
 #include "containers/message.h"
+#include "containers/thread_signals.h"
 #include "counter.h"
 #include "mapped.h"
 #include "memory/books/books.h"
@@ -215,31 +217,63 @@ static void show_mappers(void)
 		pfs_mapped_show((struct pfs_box_mapper *)(void *)(box->base + region->offset));
 }
 
+static bool was_alone;         /* during a fork */
+static sigset_t alone_signals; /* the mask of one that was */
+
+/* One that is alone takes no lock. Its next fork begins when this one is over, not in a signal
+ * handler. */
 static void prepare(void)
 {
+	if (pfs_is_alone()) {
+		sigset_t before;
+		pfs_thread_signals_block(&before);
+		alone_signals = before;
+		was_alone = true;
+		pfs_child_prepare();
+		return;
+	}
 	if (_IO_list_lock != NULL)
 		_IO_list_lock();
-	pfs_child_prepare();
+	pfs_child_lock();
 	pfs_pools_lock();
+	was_alone = false;
+	pfs_child_prepare();
+}
+
+static void unlock(void)
+{
+	if (was_alone)
+		return;
+	pfs_pools_unlock();
+	pfs_child_unlock();
+}
+
+static void let_signals(void)
+{
+	sigset_t before = alone_signals;
+	if (was_alone)
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void in_parent(void)
 {
-	pfs_pools_unlock();
+	unlock();
 	pfs_child_in_parent();
-	if (_IO_list_unlock != NULL)
+	if (!was_alone && _IO_list_unlock != NULL)
 		_IO_list_unlock();
+	let_signals();
 }
 
 static void in_child(void)
 {
-	pfs_pools_unlock();
+	unlock();
 	pfs_walk_child();
 	owner_pid = (uint32_t)getpid();
 	pfs_cut_child();
 	show_mappers();
 	pfs_ticker_child();
 	pfs_child_in_child();
+	let_signals();
 }
 
 static void read_limits(void)

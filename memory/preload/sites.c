@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "containers/alone.h"
 #include "counter.h"
 
 #define MODULES_MAX 512u
@@ -171,14 +172,22 @@ pfs_memory_key pfs_site_key(const void *caller)
 	return pfs_program.by_site ? site_key(module, (uintptr_t)caller, &found) : module->key;
 }
 
+static bool was_alone; /* during a fork */
+
 static void before_fork(void)
 {
+	if (pfs_is_alone()) {
+		was_alone = true;
+		return;
+	}
 	(void)pthread_mutex_lock(&lock);
+	was_alone = false;
 }
 
 static void after_fork(void)
 {
-	(void)pthread_mutex_unlock(&lock);
+	if (!was_alone)
+		(void)pthread_mutex_unlock(&lock);
 }
 
 /* "other" is for code without a file, and for callers that find no instrument of their own. */

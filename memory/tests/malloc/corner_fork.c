@@ -3,12 +3,15 @@
  * and child can do afterwards. A child that hangs is ended by its alarm, which fails the subtest.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -408,4 +411,66 @@ CORNER(fork_single)
 		corner_child(child_starts, NULL, HANG_SECONDS);
 		corner_child(child_flushes, NULL, HANG_SECONDS);
 	}
+}
+
+#define HANDLER_FORKS 100u
+
+static volatile sig_atomic_t handler_forks, is_child, child_status, do_return;
+
+static void signal_in_us(unsigned us)
+{
+	struct itimerval once = { { 0, 0 }, { 0, (suseconds_t)us } };
+	(void)setitimer(ITIMER_PROF, &once, NULL);
+}
+
+/* The next signal comes some time after this one, or the program would do nothing else. */
+static void fork_in_handler(int unused)
+{
+	int errno_before = errno, status = 0;
+	unsigned number = (unsigned)handler_forks + 1;
+	(void)unused;
+	pid_t child = fork();
+	if (child == 0 && (do_return == 0 || number % 4 != 0))
+		_exit(0);
+	handler_forks = (sig_atomic_t)number;
+	if (child == 0) {
+		is_child = 1;
+		(void)alarm(HANG_SECONDS);
+	} else {
+		if (waitpid(child, &status, 0) != child || status != 0)
+			child_status = status != 0 ? status : -1;
+		signal_in_us(100 + number * 37 % 400);
+	}
+	errno = errno_before;
+}
+
+static void fork_interrupted(void *unused)
+{
+	struct sigaction action = { .sa_handler = fork_in_handler, .sa_flags = SA_RESTART };
+	(void)unused;
+	handler_forks = 0;
+	CORNER_CHECK(sigaction(SIGPROF, &action, NULL) == 0, "sigaction");
+	signal_in_us(100);
+	for (unsigned i = 1; (unsigned)handler_forks < HANDLER_FORKS && is_child == 0; i++)
+		churn(i, 20);
+	signal_in_us(0);
+	CORNER_CHECK(child_status == 0, "a child has status %#x", (unsigned)child_status);
+}
+
+/* A program with one thread is interrupted by signals whose handler forks, most often in malloc or
+ * free. */
+CORNER(fork_in_signal)
+{
+	corner_child(fork_interrupted, NULL, HANG_SECONDS);
+}
+
+/* Every fourth child returns into what was interrupted. (Beside accounts it is not to return: what
+ * a malloc has just read of them is zeroed in a child.) */
+CORNER(fork_in_signal_returns)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+	if (preloaded != NULL && strstr(preloaded, "pfsmem") != NULL)
+		corner_skip("libpfsmem");
+	do_return = 1;
+	corner_child(fork_interrupted, NULL, HANG_SECONDS);
 }

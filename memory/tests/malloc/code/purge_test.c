@@ -19,6 +19,7 @@
 #include "memory/malloc/rings.h"
 #include "memory/malloc/start.h"
 #include "memory/malloc/tick.h"
+#include "child.h"
 
 #define BLOCKS 2000u
 #define BLOCK_BYTES ((size_t)40000)
@@ -31,15 +32,6 @@ static struct {
 	bool forks, refuses;
 	uint32_t forked;
 } purged;
-
-#define CHECK(condition, ...)                               \
-	do {                                                \
-		if (!(condition)) {                         \
-			(void)fprintf(stderr, __VA_ARGS__); \
-			(void)fprintf(stderr, "\n");        \
-			_exit(1);                           \
-		}                                           \
-	} while (0)
 
 bool __real_pfs_system_purge(void *pages, size_t size_bytes);
 bool __wrap_pfs_system_purge(void *pages, size_t size_bytes);
@@ -207,6 +199,7 @@ static void test_all(void)
 {
 	leave_holes();
 	free_all();
+	be_not_alone();
 	purged.forks = true;
 	purged.calls = 0;
 	(void)pfs_malloc_trim_all();

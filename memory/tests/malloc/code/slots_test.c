@@ -15,7 +15,7 @@
 #include "memory/malloc/slot_memory.h"
 #include "memory/malloc/start.h"
 #include "memory/malloc/system.h"
-#include "check.h"
+#include "child.h"
 
 #define CACHES 300u
 #define FIRST_CLASS 8u
@@ -132,6 +132,7 @@ int main(void)
 	pfs_start();
 	(void)pfs_cache_attached();
 	pfs_start_handlers();
+	be_not_alone();
 	for (uint32_t i = 0; i < CACHES; i++) {
 		caches[i] = pfs_cache_create();
 		CHECK(caches[i] != NULL, "no cache");
