@@ -38,8 +38,10 @@ static const unsigned char *target(const unsigned char *next)
 
 static bool ends_stack(const struct dl_find_object *library, const unsigned char *code)
 {
-	static const unsigned char passes_result[] = { 0x89, 0xc7, 0xe8 }; /* mov eax to edi; call */
-	static const unsigned char keeps_result[] = { 0x64, 0x48, 0x89, 0x04, 0x25 }; /* to fs: */
+	/* mov %eax, %edi; call */
+	static const unsigned char passes_result[] = { 0x89, 0xc7, 0xe8 };
+	/* mov %rax, %fs:offset */
+	static const unsigned char keeps_result[] = { 0x64, 0x48, 0x89, 0x04, 0x25 };
 	if (!is_inside(library, code))
 		return false;
 	if (memcmp(code, passes_result, sizeof(passes_result)) == 0)
