@@ -52,7 +52,7 @@ static void add_thread(struct pfs_text *text, const struct pfs_trace *trace)
 /* Where a stack ends, the byte before is looked up: outermost.c hides the last byte of the call. */
 static bool find_module(uintptr_t address, struct dl_find_object *module)
 {
-	return _dl_find_object((void *)address, module) == 0 ||    /* NOLINT: code */
+	return _dl_find_object((void *)address, module) == 0 ||     /* NOLINT: code */
 	       _dl_find_object((void *)(address - 1), module) == 0; /* NOLINT: code */
 }
 
