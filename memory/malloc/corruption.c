@@ -49,12 +49,19 @@ static void add_thread(struct pfs_text *text, const struct pfs_trace *trace)
 	pfs_text_add(text, ")");
 }
 
+/* Where a stack ends, the byte before is looked up: outermost.c hides the last byte of the call. */
+static bool find_module(uintptr_t address, struct dl_find_object *module)
+{
+	return _dl_find_object((void *)address, module) == 0 ||     /* NOLINT: code */
+	       _dl_find_object((void *)(address - 1), module) == 0; /* NOLINT: code */
+}
+
 /* The module and the offset in it, as addr2line takes them. */
 static void add_frame(struct pfs_text *text, uintptr_t address)
 {
 	struct dl_find_object module;
 	pfs_text_add(text, "    ");
-	if (_dl_find_object((void *)address, &module) != 0) { /* NOLINT: code */
+	if (!find_module(address, &module)) {
 		pfs_text_hex(text, address);
 	} else {
 		const char *path = module.dlfo_link_map->l_name;

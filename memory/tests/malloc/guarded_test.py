@@ -8,6 +8,7 @@ Exit 0: so. 1: not.
 """
 
 import os
+import platform
 import re
 import shutil
 import signal
@@ -90,6 +91,14 @@ def compare(case, text, prefix):
         expect(threads == ["user", "maker", "dropper"], f"{name}: threads {threads}")
 
 
+def ends_early(name, text):
+    """Stacks end where the C library calls main or a thread's function (outermost.c)."""
+    for _, stack in stacks_of(text, "pfsmalloc: "):
+        *_, last_but_one, last = [" ", " ", *stack.splitlines()]
+        expect("_start" not in last.split() and "libc.so" not in last_but_one or
+               platform.machine() != "x86_64", f"{name}: a stack goes on behind main:\n{stack}")
+
+
 def report(_place, programs, library, _tool):
     """libpfsmalloc.so alone, on stderr."""
     for case in CASES:
@@ -101,6 +110,7 @@ def report(_place, programs, library, _tool):
                                    "PFS_MALLOC_CONF": "guard_rate:1"})
         expect(end is None or done.returncode == end, f"{name}: exit {done.returncode}")
         compare(case, named(done.stderr, path), "pfsmalloc: ")
+        ends_early(name, named(done.stderr, path))
     for rate in (0, 1000000000): # hardly any: not noticed
         done = subprocess.run([os.path.join(programs, "guarded"), "use_after_free"], check=False,
                               env={**os.environ, "LD_PRELOAD": library,
