@@ -3,6 +3,7 @@
  * belong to no thread.
  */
 #include "arena.h"
+#include "containers/thread_signals.h"
 #include "rings.h"
 #include "start.h"
 #include "tick.h"
@@ -38,6 +39,27 @@ struct pfs_cache *pfs_cache_attached(void)
 	pfs_start();
 	struct pfs_cache *attached = attach();
 	return attached != NULL ? attached : cache;
+}
+
+/* glibc holds its lock of fork handlers in a free only after ours are registered: begins.c. No
+ * signal handler forks meanwhile, which would wait for that lock. */
+static PFS_COLD void have_handlers(void)
+{
+	sigset_t before;
+	uint32_t had = 1;
+	/* relaxed: only the first caller registers */
+	if (!pfs_cas_relaxed(&pfs_extents_had_much, &had, 2))
+		return;
+	pfs_thread_signals_block(&before);
+	pfs_start_handlers();
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void pfs_cache_after_free(struct pfs_cache *cache)
+{
+	pfs_tick_after_free(&cache->slow_calls);
+	if (pfs_load_relaxed(&pfs_extents_had_much) == 1) /* relaxed: a hint */
+		have_handlers();
 }
 
 struct pfs_arena *pfs_cache_arena(void)

@@ -285,7 +285,7 @@ void pfs_cache_overflow(void *block, uint32_t class, const char *call)
 	}
 	push_back(ring, block);
 	pfs_ring_leave(ring);
-	pfs_tick_after_free(&cache->slow_calls);
+	pfs_cache_after_free(cache);
 }
 
 /* ---- all of them ---- */

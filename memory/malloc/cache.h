@@ -279,6 +279,11 @@ struct pfs_arena *pfs_cache_arena(void);
 /* Turn the calling thread's rings on or off. Returns the previous setting. */
 bool pfs_cache_enable(bool enabled);
 
+/* At the end of a slow free, with no lock held: a tick's step if one is due; and fork handlers once
+ * much memory is free, also in a program of one thread, so that its forks do not copy the page
+ * tables of that. */
+void pfs_cache_after_free(struct pfs_cache *cache);
+
 /* The calling thread's cache, created if possible. */
 struct pfs_cache *pfs_cache_attached(void);
 

@@ -150,7 +150,7 @@ static void free_other(void *block, const char *call)
 		pfs_die(call, block, PFS_NO_BLOCK);
 	else if (!pfs_rack_put(extent))
 		pfs_large_free(extent);
-	pfs_tick_after_free(&pfs_cache_own->slow_calls);
+	pfs_cache_after_free(pfs_cache_own);
 }
 
 PFS_COLD void pfs_free_slow(void *block)

@@ -70,6 +70,10 @@ struct pfs_extents {
 	_Atomic(size_t) new_pages;  /* of new memory, ever taken; wraps around */
 };
 
+/* Any thread: 1 since an arena had 16 MiB dirty, which a fork should hide; 2 when that was seen to.
+ * A hint. */
+extern _Atomic(uint32_t) pfs_extents_had_much __attribute__((visibility("hidden")));
+
 void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
 
 /*

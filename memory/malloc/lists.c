@@ -32,6 +32,11 @@ void pfs_extents_unlist_length(struct pfs_extents_kind *kind, struct pfs_extent 
 		kind->has_length[length / 64] &= ~(UINT64_C(1) << (length % 64));
 }
 
+/* For less, the page tables that a fork copies cost less than fork handlers' 128 KiB: begins.c. */
+#define MUCH_PAGES (((size_t)16 << 20) / PFS_OS_PAGE)
+
+_Atomic(uint32_t) pfs_extents_had_much;
+
 static void list_by_age(struct pfs_extents_kind *kind, struct pfs_extent *extent)
 {
 	extent->newer = NULL;
@@ -62,6 +67,10 @@ static void enlist(struct pfs_extents *self, struct pfs_extent *extent)
 	list_by_age(kind, extent);
 	kind->pages += pfs_extent_pages(extent);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+	/* relaxed, both: a hint */
+	if (pfs_extent_kind(extent) == PFS_EXTENT_DIRTY && kind->pages >= MUCH_PAGES &&
+	    pfs_load_relaxed(&pfs_extents_had_much) == 0)
+		pfs_store_relaxed(&pfs_extents_had_much, 1); /* relaxed: as above */
 }
 
 /* Take an extent out of its lists. It is HELD from now on. */

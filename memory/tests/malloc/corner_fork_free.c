@@ -79,11 +79,9 @@ static void *use_once(void *unused)
 	return unused;
 }
 
-/* A child does not get page tables of free memory, and can use that memory. */
-CORNER(fork_beside_free)
+static void fork_rounds(void)
 {
 	unsigned generations = 2, seed = 7;
-	corner_threads(1, use_once, NULL);
 	for (unsigned round = 0; round < 2; round++) {
 		many_stamped(seed);
 		many_freed();
@@ -92,6 +90,19 @@ CORNER(fork_beside_free)
 	}
 	many_stamped(seed);
 	corner_child(many_checked, &seed, HANG_SECONDS);
+}
+
+/* A child does not get page tables of free memory, and can use that memory. */
+CORNER(fork_beside_free)
+{
+	corner_threads(1, use_once, NULL);
+	fork_rounds();
+}
+
+/* So in a program that never has a second thread. */
+CORNER(fork_of_one_thread)
+{
+	fork_rounds();
 }
 
 static void wait_for(pid_t child)
