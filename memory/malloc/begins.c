@@ -2,7 +2,8 @@
  * begins.c - interposes the calls by which a program registers fork handlers or starts threads, so
  * that our fork handlers are registered first, just before. A program with one thread and no fork
  * handlers needs none and gets none: they would cost it two 64 KiB windows of glibc's pages that
- * hardly anything else in a small program touches, 128 KiB.
+ * hardly anything else in a small program touches, 128 KiB. It gets them once it has much free
+ * memory (attach.c) or a guarded block.
  *
  * Threads that glibc starts itself (timers, asynchronous I/O) are noticed when they first allocate.
  */
