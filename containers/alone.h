@@ -3,11 +3,13 @@
  *
  * Then no other thread holds a lock at a fork, and whoever does is the forking thread: it was
  * interrupted by a signal, and its handler forks. Handlers of fork would wait for ever. So they
- * take no lock. The child's memory is as whole as the parent's: if its handler returns, the
+ * take no lock. The child's memory is as whole as the parent's: where its handler may return, the
  * interrupted call goes on there, and releases the locks.
  *
- * glibc says it from 2.32 on, and never again after the first pthread_create, also in children.
- * With other C libraries nobody is known to be alone, and a fork waits for all locks.
+ * glibc says it from 2.32 on, and does not say it again after the first pthread_create, also in
+ * children. Its manual allows later versions to do so: then a fork of a process that is alone again
+ * must also see to what threads have left behind (pfs_tick_child, pfs_reclaimer_in_child). With
+ * other C libraries nobody is known to be alone, and a fork waits for all locks.
  */
 #ifndef PFS_ALONE_H
 #define PFS_ALONE_H

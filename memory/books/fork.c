@@ -4,7 +4,7 @@
  *
  * A process that is alone (containers/alone.h) takes no lock and closes no gate: the signal whose
  * handler forks may have interrupted a call that is inside. The copy and the child's memory are of
- * one moment all the same, and the interrupted call may go on in the child, in its copy.
+ * one moment all the same. Signals wait until the fork is over: each fork has one copy.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -23,7 +23,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct pfs_books *first;
 	bool has_handlers;
-	bool was_alone; /* during a fork */
+	bool was_alone;   /* during a fork */
+	sigset_t signals; /* the mask before it, if so: a handler's fork begins when it is over */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Other threads may add cells to the list after it, which the copy may not show as finished. */
@@ -49,6 +50,9 @@ static void copy_for_child(struct pfs_books *self)
 static void prepare(void)
 {
 	if (pfs_is_alone()) {
+		sigset_t before;
+		pfs_thread_signals_block(&before);
+		all.signals = before;
 		all.was_alone = true;
 		for (struct pfs_books *self = all.first; self != NULL; self = self->next)
 			if (!self->is_uncounted)
@@ -66,6 +70,12 @@ static void prepare(void)
 	}
 }
 
+static void let_signals(void)
+{
+	sigset_t before = all.signals;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
@@ -78,7 +88,9 @@ static void in_parent(void)
 		pfs_mutex_unlock(&self->limits_lock);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
-	if (!all.was_alone)
+	if (all.was_alone)
+		let_signals();
+	else
 		(void)pthread_mutex_unlock(&all.lock);
 }
 
@@ -201,7 +213,9 @@ static void in_child(void)
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
 	}
-	if (!all.was_alone)
+	if (all.was_alone)
+		let_signals();
+	else
 		(void)pthread_mutex_init(&all.lock, NULL);
 }
 

@@ -3,7 +3,6 @@
  * belong to no thread.
  */
 #include "arena.h"
-#include "containers/thread_signals.h"
 #include "rings.h"
 #include "start.h"
 #include "tick.h"
@@ -41,18 +40,14 @@ struct pfs_cache *pfs_cache_attached(void)
 	return attached != NULL ? attached : cache;
 }
 
-/* glibc holds its lock of fork handlers in a free only after ours are registered: begins.c. No
- * signal handler forks meanwhile, which would wait for that lock. */
+/* glibc holds its lock of fork handlers in a free only after ours are registered: begins.c. And a
+ * signal handler may fork meanwhile: with one thread, glibc takes no lock for that. */
 static PFS_COLD void have_handlers(void)
 {
-	sigset_t before;
 	uint32_t had = 1;
 	/* relaxed: only the first caller registers */
-	if (!pfs_cas_relaxed(&pfs_extents_had_much, &had, 2))
-		return;
-	pfs_thread_signals_block(&before);
-	pfs_start_handlers();
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (pfs_cas_relaxed(&pfs_extents_had_much, &had, 2))
+		pfs_start_handlers();
 }
 
 void pfs_cache_after_free(struct pfs_cache *cache)

@@ -52,30 +52,41 @@ static void join(pthread_t thread)
 /* It may allocate, and so come here again, in STARTING. */
 static bool create(struct pfs_background *self, pthread_t *thread)
 {
-	sigset_t before;
-	pfs_thread_signals_block(&before);
 	int error = &pfs_background_create != NULL ? pfs_background_create(thread, NULL, body, self)
 						   : pthread_create(thread, NULL, body, self);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error == 0;
 }
 
-bool pfs_background_start(struct pfs_background *self)
+/* Is it there, or will it be? If not, the caller starts it, after it has joined *left. */
+static bool look(struct pfs_background *self, bool *has_left, pthread_t *left)
 {
-	pthread_t thread;
 	lock(self);
-	bool has_left = self->state == LEFT;
-	bool is_there = self->state != NONE && !has_left;
-	pthread_t left = self->thread;
+	*has_left = self->state == LEFT;
+	*left = self->thread;
+	bool is_there = self->state != NONE && !*has_left;
 	if (!is_there)
 		set_state(self, STARTING);
 	unlock(self);
-	if (is_there)
+	return is_there;
+}
+
+/* No signal handler forks while it is STARTING: the child would wait for that to end. The thread
+ * inherits the mask. */
+bool pfs_background_start(struct pfs_background *self)
+{
+	sigset_t before;
+	pthread_t thread, left;
+	bool has_left;
+	pfs_thread_signals_block(&before);
+	if (look(self, &has_left, &left)) {
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return true;
+	}
 	int errno_before = errno;
 	if (has_left)
 		join(left);
 	bool done = create(self, &thread);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	lock(self);
 	if (done)
 		self->thread = thread;

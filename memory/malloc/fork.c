@@ -27,6 +27,7 @@
 #include "cache.h"
 #include "catch.h"
 #include "containers/alone.h"
+#include "containers/thread_signals.h"
 #include "guard.h"
 #include "hidden.h"
 #include "last.h"
@@ -43,12 +44,16 @@ extern void _IO_list_resetlock(void) __attribute__((weak));
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 static bool was_alone; /* during a fork */
 
+/* No signal handler that allocates may wait for these locks. */
 static void hide_alone(void)
 {
-	if (!pfs_arenas_try_lock_extents())
-		return;
-	pfs_hidden_hide();
-	pfs_arenas_unlock_extents(NULL);
+	sigset_t before;
+	pfs_thread_signals_block(&before);
+	if (pfs_arenas_try_lock_extents()) {
+		pfs_hidden_hide();
+		pfs_arenas_unlock_extents(NULL);
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* A thread that pfs_die is ending may already hold any of the locks. Its child allocates as it

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ int __wrap__dl_find_object(void *address, struct dl_find_object *found) /* NOLIN
 	struct dl_find_object own;
 	int result = __real__dl_find_object(address, found);
 	if (result != 0 || __real__dl_find_object((void *)(uintptr_t)exit, &own) != 0 ||
-	    found->dlfo_map_start != own.dlfo_map_start)
+	    found->dlfo_map_start != own.dlfo_map_start ||
+	    own.dlfo_link_map->l_name[0] == '\0') /* the program has an exit, or takes its address */
 		return result;
 	/* address: the last byte of the call. */
 	return ends_stack(found, (const unsigned char *)address + 1) ? -1 : 0;
