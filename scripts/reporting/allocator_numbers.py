@@ -63,8 +63,8 @@ ROWS = (
     _each("resident in `tiny`, KiB", "of tiny {} resident_bytes KiB"),
     ("| resident in `idle`, 3 s after its threads freed all, MiB" + " | {}" * len(ALL) + " |",
      [f"allocators of idle {name} idle_bytes MiB" for name in ALL]),
-    *(_each(f"`tails`, longest {call} on a processor, µs", f"of tails {{}} {call}_longest_cpu_ns us")
-      for call in ("malloc", "free", "realloc")),
+    *(_each(f"`tails`, longest {call} on a processor, µs",
+            f"of tails {{}} {call}_longest_cpu_ns us") for call in ("malloc", "free", "realloc")),
     ("| `tails`, fork, 99 % take at most, µs" + " | {}" * len(ALL) + " |",
      [f"allocators of tails {name} fork_p99_ns us" for name in ALL]),
     ("| instructions of malloc and free of 64 bytes" + " | {}" * len(ALL) + " |",
