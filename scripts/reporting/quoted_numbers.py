@@ -3,7 +3,7 @@ what each {} in it is, as quotes.py computes it.
 """
 
 from measuring import profile_cases
-from reporting import printed_numbers
+from reporting import allocator_numbers, printed_numbers
 from reporting.quotes import Quote
 
 EPYC, XEON = "results/2026-11-22-epyc-2cpu", "results/2026-11-22-xeon-2cpu"
@@ -12,7 +12,7 @@ COST = "results/2026-11-25-cost-2cpu"
 PROFILE, ACCOUNTS = "explanation/profile.md", "explanation/accounts.md"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
-RECLAIMING = "explanation/reclaiming.md"
+RECLAIMING, MALLOC = "explanation/reclaiming.md", "explanation/malloc.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
 PRINTED = ("tutorials/comparing-policies.md",) # these have blocks that commands print
 
@@ -210,6 +210,8 @@ QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(CHOOSING, XEON, *row) for row in _XEON]
           + [Quote(README, EPYC, *row) for row in _README]
           + [Quote(RECLAIMING, EPYC, *row) for row in _EBB]
+          + [Quote(MALLOC, EPYC, *row) for row in allocator_numbers.ROWS]
+          + [Quote(MALLOC, f"{EPYC}/guarded-cost.json", *row) for row in allocator_numbers.GUARDED]
           + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED, *_ERRORS)]
           + [Quote(ACCOUNTS, COST, *row) for row in _COUNTED]
           + [Quote("how-to/performance-schema-grows.md", SERVER, *row) for row in _SERVER]
