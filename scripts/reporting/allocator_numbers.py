@@ -1,6 +1,8 @@
 """allocator_numbers.py - the quotes of docs/explanation/malloc.md: those of allocators.json, and of
-what scripts/guarded.py printed.
+what scripts/guarded.py and scripts/huge_pages.py printed.
 """
+
+import re
 
 from measuring import allocator_cases
 from measuring.malloc_peers import OURS, PEER_NAMES
@@ -83,4 +85,24 @@ GUARDED = (
     *((f"| `{load}` |" + " {} ({} to {}) |" * 2,
        [f"median ^{load} +{rate}{end}" for rate in ("default", "1 in 5000")
         for end in (_RATIO, *_ENDS)]) for load in ("pair", "burst", "mixed", "handoff")),
+)
+
+
+def _printed(says, printed):
+    """A row of what huge_pages.py printed, a number for each allocator."""
+    start = "^" + re.escape(printed)
+    return (f"| {says} |" + " {} |" * len(ALL),
+            [f"median {start}" + r" +[\d.]+" * place + r" +([\d.]+)" for place in range(len(ALL))])
+
+
+HUGE = (
+    ("over {} cases and {} rounds each", [r"median ^(\d+) cases", r"median cases, (\d+) rounds"]),
+    _printed("peak resident", "peak resident"),
+    _printed("average resident", "average resident"),
+    _printed("CPU time", "CPU time"),
+    _printed("`tiny`, resident: KiB with `never`", "tiny: resident, KiB with never"),
+    _printed("... with `always`", "tiny: resident, KiB with always"),
+    _printed("`idle`, resident after 3 s: MiB with `never`",
+             "idle: resident after 3 s, MiB with never"),
+    _printed("... with `always`, MiB", "idle: resident after 3 s, MiB with always"),
 )
