@@ -48,7 +48,7 @@ ROWS = (
      "time" + _PEERS + ".", ["allocators amount buffers", *_listed("buffers", CPU, "s")]),
     ("Its peak is {} MiB" + _PEERS + ".", _listed("buffers", PEAK, "MiB")),
     ("`pthread_atfork` is in 128 KiB of", []),
-    ("never freed 1 MiB in one piece", []),
+    ("never had 16 MiB of free dirty memory", []),
     ("`tiny` has {} KiB resident, {} more than with glibc (medians of {} launches)",
      ["allocators of tiny pfs resident_bytes KiB", "allocators above tiny pfs resident_bytes KiB",
       "allocators rounds tiny"]),
