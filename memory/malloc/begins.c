@@ -41,7 +41,9 @@ static struct symbols symbols_of(const struct link_map *library)
 	struct symbols found = { 0 };
 	for (const ElfW(Dyn) *entry = library->l_ld; entry->d_tag != DT_NULL; entry++) {
 		uintptr_t at = entry->d_un.d_ptr; /* relocated, unless the table is read-only */
-		const void *table = (const void *)(at < library->l_addr ? at + library->l_addr : at);
+		if (at < library->l_addr)
+			at += library->l_addr;
+		const void *table = (const void *)at; /* NOLINT: the loader's number */
 		if (entry->d_tag == DT_SYMTAB)
 			found.all = table;
 		else if (entry->d_tag == DT_STRTAB)

@@ -68,7 +68,7 @@ int __wrap__dl_find_object(void *address, struct dl_find_object *found) /* NOLIN
 	int result = __real__dl_find_object(address, found);
 	if (result != 0 || __real__dl_find_object((void *)(uintptr_t)exit, &own) != 0 ||
 	    found->dlfo_map_start != own.dlfo_map_start ||
-	    own.dlfo_link_map->l_name[0] == '\0') /* the program has an exit, or takes its address */
+	    own.dlfo_link_map->l_name[0] == '\0') /* exit is the program's, or its table's */
 		return result;
 	/* address: the last byte of the call. */
 	return ends_stack(found, (const unsigned char *)address + 1) ? -1 : 0;
