@@ -121,7 +121,7 @@ def is_said(wanted, said, known):
 def fenced(text):
     """(commands, lines of output) of a page's ```sh blocks, whose output is in the indented block
     behind, and of its ```console blocks; ("> NAME", text) for what a ```c block is saved as."""
-    for found in re.finditer(r"(?:[Ss]ave (?:it|this)\s+as\s+`([^`]+)`:\n\n)?^```(sh|console|c)\n"
+    for found in re.finditer(r"(?:[Ss]ave\s+(?:it|this)\s+as\s+`([^`]+)`:\n\n)?^```(sh|console|c)\n"
                              r"(.*?)^```\n(?:\n((?:    [^\n]*\n)*))?", text, re.M | re.S):
         name, kind, block, said = found.groups()
         if kind == "sh":
