@@ -16,11 +16,40 @@
 
 #include <stdbool.h>
 
+#include "thread_signals.h"
+
 extern char __libc_single_threaded __attribute__((weak)); /* NOLINT: glibc's name */
 
 static inline bool pfs_is_alone(void)
 {
 	return &__libc_single_threaded != 0 && __libc_single_threaded != 0;
+}
+
+/* A fork of one that is alone, for handlers whose forks must not be nested: signals wait from
+ * prepare to the last handler. */
+struct pfs_alone_fork {
+	bool is_on;
+	sigset_t before;
+};
+
+/* In prepare: false if it is not alone, and then clears nothing, since another thread may fork. */
+static inline bool pfs_alone_begin(struct pfs_alone_fork *self)
+{
+	sigset_t before;
+	if (!pfs_is_alone())
+		return false;
+	pfs_thread_signals_block(&before);
+	self->before = before;
+	self->is_on = true;
+	return true;
+}
+
+/* At the end of the handlers of parent and child. A handler that runs now may fork. */
+static inline void pfs_alone_end(const struct pfs_alone_fork *self)
+{
+	sigset_t before = self->before;
+	if (self->is_on)
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 #endif

@@ -15,7 +15,6 @@
 
 #include "containers/alone.h"
 #include "containers/message.h"
-#include "containers/thread_signals.h"
 #include "memory/books/books.h"
 #include "memory/profile/profile.h"
 
@@ -23,8 +22,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct pfs_books *first;
 	bool has_handlers;
-	bool was_alone;   /* during a fork */
-	sigset_t signals; /* the mask before it, if so: a handler's fork begins when it is over */
+	struct pfs_alone_fork alone;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Other threads may add cells to the list after it, which the copy may not show as finished. */
@@ -49,18 +47,14 @@ static void copy_for_child(struct pfs_books *self)
 
 static void prepare(void)
 {
-	if (pfs_is_alone()) {
-		sigset_t before;
-		pfs_thread_signals_block(&before);
-		all.signals = before;
-		all.was_alone = true;
+	if (pfs_alone_begin(&all.alone)) {
 		for (struct pfs_books *self = all.first; self != NULL; self = self->next)
 			if (!self->is_uncounted)
 				copy_box(self);
 		return;
 	}
 	(void)pthread_mutex_lock(&all.lock);
-	all.was_alone = false;
+	all.alone.is_on = false;
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		(void)pthread_mutex_lock(&self->tick_lock);
 		pfs_mutex_lock(&self->limits_lock);
@@ -70,17 +64,11 @@ static void prepare(void)
 	}
 }
 
-static void let_signals(void)
-{
-	sigset_t before = all.signals;
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static void in_parent(void)
 {
 	for (struct pfs_books *self = all.first; self != NULL; self = self->next) {
 		pfs_box_drop_copy(&self->box);
-		if (all.was_alone)
+		if (all.alone.is_on)
 			continue;
 		if (self->profile != NULL && !self->is_uncounted)
 			pfs_gate_open(&self->profile->gate);
@@ -88,10 +76,9 @@ static void in_parent(void)
 		pfs_mutex_unlock(&self->limits_lock);
 		(void)pthread_mutex_unlock(&self->tick_lock);
 	}
-	if (all.was_alone)
-		let_signals();
-	else
+	if (!all.alone.is_on)
 		(void)pthread_mutex_unlock(&all.lock);
+	pfs_alone_end(&all.alone);
 }
 
 /* Marks the lives that belong to the child's thread; the others have no thread in the child. */
@@ -202,7 +189,7 @@ static void in_child(void)
 			number_lives(self);
 		} else if (!self->is_uncounted)
 			stop_counting(self);
-		if (all.was_alone)
+		if (all.alone.is_on)
 			continue;
 		if (self->profile != NULL)
 			pfs_gate_begin(&self->profile->gate);
@@ -213,10 +200,9 @@ static void in_child(void)
 		(void)pthread_mutex_init(&self->tick_lock, NULL);
 		(void)pthread_cond_init(&self->end_tick, NULL);
 	}
-	if (all.was_alone)
-		let_signals();
-	else
+	if (!all.alone.is_on)
 		(void)pthread_mutex_init(&all.lock, NULL);
+	pfs_alone_end(&all.alone);
 }
 
 /* ---- all books of the process ---- */

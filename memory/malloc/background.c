@@ -57,17 +57,17 @@ static bool create(struct pfs_background *self, pthread_t *thread)
 	return error == 0;
 }
 
-/* Is it there, or will it be? If not, the caller starts it, after it has joined *left. */
-static bool look(struct pfs_background *self, bool *has_left, pthread_t *left)
+/* False if it is there or will be. Else the caller starts it, after it has joined *left. */
+static bool claim_start(struct pfs_background *self, bool *has_left, pthread_t *left)
 {
 	lock(self);
 	*has_left = self->state == LEFT;
 	*left = self->thread;
-	bool is_there = self->state != NONE && !*has_left;
-	if (!is_there)
+	bool is_ours = self->state == NONE || *has_left;
+	if (is_ours)
 		set_state(self, STARTING);
 	unlock(self);
-	return is_there;
+	return is_ours;
 }
 
 /* No signal handler forks while it is STARTING: the child would wait for that to end. The thread
@@ -78,7 +78,7 @@ bool pfs_background_start(struct pfs_background *self)
 	pthread_t thread, left;
 	bool has_left;
 	pfs_thread_signals_block(&before);
-	if (look(self, &has_left, &left)) {
+	if (!claim_start(self, &has_left, &left)) {
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return true;
 	}

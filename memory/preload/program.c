@@ -20,7 +20,6 @@
 
 #include "containers/alone.h"
 #include "containers/message.h"
-#include "containers/thread_signals.h"
 #include "counter.h"
 #include "mapped.h"
 #include "memory/books/books.h"
@@ -217,18 +216,12 @@ static void show_mappers(void)
 		pfs_mapped_show((struct pfs_box_mapper *)(void *)(box->base + region->offset));
 }
 
-static bool was_alone;         /* during a fork */
-static sigset_t alone_signals; /* the mask of one that was */
+static struct pfs_alone_fork alone;
 
-/* One that is alone takes no lock. Its next fork begins when this one is over, not in a signal
- * handler. */
+/* One that is alone takes no lock. */
 static void prepare(void)
 {
-	if (pfs_is_alone()) {
-		sigset_t before;
-		pfs_thread_signals_block(&before);
-		alone_signals = before;
-		was_alone = true;
+	if (pfs_alone_begin(&alone)) {
 		pfs_child_prepare();
 		return;
 	}
@@ -236,32 +229,25 @@ static void prepare(void)
 		_IO_list_lock();
 	pfs_child_lock();
 	pfs_pools_lock();
-	was_alone = false;
+	alone.is_on = false;
 	pfs_child_prepare();
 }
 
 static void unlock(void)
 {
-	if (was_alone)
+	if (alone.is_on)
 		return;
 	pfs_pools_unlock();
 	pfs_child_unlock();
-}
-
-static void let_signals(void)
-{
-	sigset_t before = alone_signals;
-	if (was_alone)
-		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void in_parent(void)
 {
 	unlock();
 	pfs_child_in_parent();
-	if (!was_alone && _IO_list_unlock != NULL)
+	if (!alone.is_on && _IO_list_unlock != NULL)
 		_IO_list_unlock();
-	let_signals();
+	pfs_alone_end(&alone);
 }
 
 static void in_child(void)
@@ -273,7 +259,7 @@ static void in_child(void)
 	show_mappers();
 	pfs_ticker_child();
 	pfs_child_in_child();
-	let_signals();
+	pfs_alone_end(&alone);
 }
 
 static void read_limits(void)

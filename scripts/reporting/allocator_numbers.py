@@ -6,9 +6,9 @@ import re
 
 from measuring import allocator_cases
 from measuring.malloc_peers import OURS, PEER_NAMES
+from reporting.allocator_results import CPU, MEAN, PEAK
 
 ALL = (*PEER_NAMES, OURS)
-CPU, PEAK, MEAN = "cpu_s", "peak_bytes", "mean_bytes"
 
 
 def _row(says, *expressions):

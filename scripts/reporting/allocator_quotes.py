@@ -2,7 +2,7 @@
 
 from common import documents, stats
 from common.stats import median
-from reporting.allocator_results import Suite
+from reporting.allocator_results import CPU, Suite
 
 BASES = {"s": 1, "ns": 1e-9, "bytes": 1}  # of a metric, by the last word of its name
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "MiB": 2 ** 20, "KiB": 2 ** 10}
@@ -52,7 +52,7 @@ def instructions(suite, case, name):
 WORDS = {"mean": mean, "of": in_unit, "above": above, "times": times, "instructions": instructions,
          "cases": lambda suite, metric: len(suite.judged(metric)),
          "rounds": lambda suite, case: max((v.round for v in suite.samples(
-             case, GLIBC, "cpu_s").all), default=None),
+             case, GLIBC, CPU).all), default=None),
          "amount": lambda suite, case: suite.cases[case].get("amount")}
 
 
