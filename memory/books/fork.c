@@ -15,6 +15,7 @@
 
 #include "containers/alone.h"
 #include "containers/message.h"
+#include "containers/thread_signals.h"
 #include "memory/books/books.h"
 #include "memory/profile/profile.h"
 

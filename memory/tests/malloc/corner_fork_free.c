@@ -2,10 +2,12 @@
  * corner_fork_free.c - fork beside much free memory: a child does not pay for it, and can use it.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +105,24 @@ CORNER(fork_beside_free)
 CORNER(fork_of_one_thread)
 {
 	fork_rounds();
+}
+
+/* The free that makes 16 MiB free registers fork handlers, and the program's dlerror stays. */
+CORNER(free_keeps_dlerror)
+{
+	enum { BYTES = 64 << 20, PARTS = 300, PART_BYTES = 100000 };
+	static char *parts[PARTS];
+	char *large = malloc(BYTES);
+	CORNER_CHECK(large != NULL, "no memory");
+	memset(large, 1, BYTES);
+	for (unsigned i = 0; i < PARTS; i++)
+		parts[i] = malloc(PART_BYTES);
+	CORNER_CHECK(dlopen("/none/here.so", RTLD_NOW) == NULL, "there is such a library");
+	free(large);
+	for (unsigned i = 0; i < PARTS; i++)
+		free(parts[i]);
+	const char *said = dlerror();
+	CORNER_CHECK(said != NULL && strstr(said, "here.so") != NULL, "dlerror says nothing");
 }
 
 static void wait_for(pid_t child)
