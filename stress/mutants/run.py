@@ -16,14 +16,17 @@ that does not build, counts as failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
 with the first schedule that fails; the unchanged sources are then searched ten times as far as the
-slowest of its mutants needed, and at least CONTROL_EXECUTIONS: they shall not fail for the same
-reason, and sim.check searches them for others. What runs on real threads for a time runs for as
-long as RACE_SECONDS if it meets no race, so that a busy machine is no excuse. Only what the test
-can execute is compiled anew: a source that were left out wrongly would leave its mutant uncaught.
+slowest of its mutants needed, and at least CONTROL_EXECUTIONS (three times as long, where the bound
+is in seconds): they shall not fail for the same reason, and sim.check searches them for others.
+What runs on real threads for a time runs for as long as RACE_SECONDS if it meets no race, so that a
+busy machine is no excuse. Only what the test can execute is compiled anew: a source that were left
+out wrongly would leave its mutant uncaught.
 Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
 import concurrent.futures
+import hashlib
+import math
 import os
 import queue
 import re
@@ -84,8 +87,13 @@ class Build:
         self.headers = {} # of each source, what it was made of
 
     def object_of(self, source, folder):
-        """The object file of a source."""
+        """The object file of a changed source."""
         return os.path.join(folder, source.replace("/", "_") + ".o")
+
+    def unchanged(self, source):
+        """The object file of an unchanged source: sets that compile it alike share it."""
+        flags = hashlib.sha256("\0".join(self.flags_of(source)).encode()).hexdigest()[:16]
+        return self.object_of(source, os.path.join(self.scratch, "objects", flags))
 
     def flags_of(self, source):
         """What a source is compiled with."""
@@ -94,34 +102,27 @@ class Build:
                 return sources[source]
         raise KeyError(source)
 
-    def compile(self, each, sources, folder, tree=None):
-        """Compile sources of a tree (None: the unchanged one) into folder; the first compiler
-        message on failure, else None. each: map, or that of a pool."""
-        os.makedirs(folder, exist_ok=True)
-        tree = tree or self.scratch
-
-        def one(source):
-            flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
-            command = [compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c", source,
-                       "-o", self.object_of(source, folder)]
-            return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
-        for result in each(one, sources):
-            if result.returncode != 0:
-                return result.stderr.strip().split("\n")[0]
-        return None
+    def compile(self, source, target, tree):
+        """Compile a source of a tree; the first compiler message on failure, else None."""
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
+        result = subprocess.run([compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c",
+                                 source, "-o", target],
+                                cwd=tree, capture_output=True, text=True, check=False)
+        return result.stderr.strip().split("\n")[0] if result.returncode != 0 else None
 
     def all_sources(self):
         """Library and program sources."""
         return list(self.library) + [s for p in self.programs.values() for s in p]
 
     def base(self):
-        """Folder of the unchanged objects."""
-        return os.path.join(self.scratch, "objects", self.name)
+        """Folder of the unchanged programs."""
+        return os.path.join(self.scratch, "programs", self.name)
 
     def headers_of(self, source):
         """The files that the unchanged object of a source was made of."""
         if source not in self.headers:
-            with open(self.object_of(source, self.base())[:-1] + "d", encoding="utf-8") as file:
+            with open(self.unchanged(source)[:-1] + "d", encoding="utf-8") as file:
                 names = file.read().replace("\\\n", " ").split()
             self.headers[source] = {os.path.relpath(os.path.join(self.scratch, name), self.scratch)
                                     for name in names}
@@ -133,7 +134,7 @@ class Build:
 
     def link(self, program, changed, folder):
         """Link one program from changed objects in folder and unchanged ones."""
-        objects = [self.object_of(s, folder if s in changed else self.base())
+        objects = [self.object_of(s, folder) if s in changed else self.unchanged(s)
                    for s in [*self.library, *self.programs[program]]]
         target = os.path.join(folder, program)
         compiler = compiler_of([*self.library, *self.programs[program]])
@@ -217,18 +218,19 @@ def builds_in(scratch):
             **{name: cmake_build(scratch, name) for name in CMAKE_SETS}}
 
 
-def words_of(build, test, executions=None, seconds=None):
+def words_of(build, test, executions=None, seconds=None, race_seconds=None):
     """Program and arguments of a test: one process, and other bounds where they are given."""
     words = test.split()[1:]
     if build.name == "check":
         words += ([] if "--" in words else ["--"]) + CHECKED_FLAGS
     elif build.name == "tsan":
-        words += [str(seconds)] if seconds else []
+        words += [str(race_seconds)] if race_seconds else []
     elif words[1:2] == ["explore"]:
         words += ["--jobs", "1"]
-    if executions and "--executions" in words:
-        at = words.index("--executions") + 1
-        words[at] = str(min(int(words[at]), executions))
+    for flag, most in (("--executions", executions), ("--seconds", seconds)):
+        if most and flag in words:
+            at = words.index(flag) + 1
+            words[at] = str(min(int(words[at]), most))
     return words
 
 
@@ -270,7 +272,7 @@ def is_executed(source, test):
     return not source.startswith("bench/") or words[2:3] != ["explore"]
 
 
-def build_mutant(build, each, mutant, programs, tree, test=""):
+def build_mutant(build, mutant, programs, tree, test=""):
     """Programs of the changed source, in a folder beside the tree, which is returned; or
     (None, error). test: what they are for."""
     path = os.path.join(tree, mutant["file"])
@@ -284,7 +286,8 @@ def build_mutant(build, each, mutant, programs, tree, test=""):
         needed = {*build.library, *(s for p in programs for s in build.programs[p])}
         changed = [s for s in build.dependants(mutant["file"])
                    if s in needed and is_executed(s, test)]
-        error = build.compile(each, changed, folder, tree)
+        for source in changed:
+            error = error or build.compile(source, build.object_of(source, folder), tree)
         for program in programs:
             error = error or build.link(program, changed, folder)
     finally:
@@ -295,10 +298,10 @@ def build_mutant(build, each, mutant, programs, tree, test=""):
 def try_mutant(build, tree, mutant, verbose):
     """(None if the mutant is caught, else why not; executions that it took, 0: unknown)."""
     test = mutant["test"]
-    folder, error = build_mutant(build, map, mutant, [test.split()[1]], tree, test)
+    folder, error = build_mutant(build, mutant, [test.split()[1]], tree, test)
     if error:
         return error, 0
-    code, output = run_test(build, folder, words_of(build, test, seconds=RACE_SECONDS))
+    code, output = run_test(build, folder, words_of(build, test, race_seconds=RACE_SECONDS))
     if verbose:
         print("\n".join("      " + line for line in output.split("\n")[:12]))
     took = re.search(r": (\d+) executions", output)
@@ -312,16 +315,18 @@ def try_mutant(build, tree, mutant, verbose):
 
 def try_test(build, tree, test, mutants, verbose):
     """A test: its mutants, then the unchanged sources. (passed, failed)"""
-    passed = failed = 0
+    passed = failed = longest = 0
     furthest = CONTROL_EXECUTIONS
     for mutant in mutants:
         begin = time.monotonic()
         why, executions = try_mutant(build, tree, mutant, verbose)
         furthest = max(furthest, 10 * executions)
         passed, failed = passed + (why is None), failed + (why is not None)
-        print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} "
-              f"{time.monotonic() - begin:5.1f} s  {why or mutant['breaks']}", flush=True)
-    code, output = run_test(build, build.base(), words_of(build, test, executions=furthest))
+        took = time.monotonic() - begin
+        longest = max(longest, math.ceil(3 * took))
+        print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} {took:5.1f} s  "
+              f"{why or mutant['breaks']}", flush=True)
+    code, output = run_test(build, build.base(), words_of(build, test, furthest, longest))
     fine = all(passes(mutant, code, output) for mutant in mutants)
     if not fine:
         print(f"FAILED  unchanged sources fail `{test}` (exit {code}): {output.strip()[-200:]}",
@@ -331,14 +336,20 @@ def try_test(build, tree, test, mutants, verbose):
 
 def prepare(builds, names, pool):
     """Build the unchanged programs; an error, or None."""
-    for name in names:
-        build = builds[name]
-        error = build.compile(pool.map, build.all_sources(), build.base())
-        for program in build.programs:
-            error = error or build.link(program, [], build.base())
-        if error:
-            return f"build {name}: {error}"
-    return None
+    objects = {builds[name].unchanged(source): (builds[name], source) for name in names
+               for source in builds[name].all_sources()}
+
+    def compiled(target):
+        build, source = objects[target]
+        return build.compile(source, target, build.scratch)
+
+    def linked(name):
+        os.makedirs(builds[name].base(), exist_ok=True)
+        errors = (builds[name].link(program, [], builds[name].base())
+                  for program in builds[name].programs)
+        return next((f"build {name}: {error}" for error in errors if error), None)
+    failed = next((error for error in pool.map(compiled, objects) if error), None)
+    return failed or next((error for error in pool.map(linked, names) if error), None)
 
 
 def try_all(builds, wanted, scratch, jobs, verbose):

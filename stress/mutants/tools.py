@@ -95,8 +95,7 @@ def try_everywhere(builds, pool, mutant, tools, seconds):
     found = {}
     for name, build in builds.items():
         program = PROGRAM[name]
-        folder, error = run.build_mutant(build, pool.map, mutant, [program],
-                                          build.scratch)
+        folder, error = run.build_mutant(build, mutant, [program], build.scratch)
         if error:
             print(f"{mutant['id']}: {error}", file=sys.stderr)
             return None
