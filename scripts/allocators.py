@@ -187,7 +187,7 @@ def measure_suite(folder, kind, build_dir, seed, rounds=None, only=None, allocat
     found, missing = allocators or malloc_peers.available(build_dir)
     runner, load = (malloc_peers.program(build_dir, name) for name in ("run", "load"))
     cases = [c for c in allocator_cases.CASES if (not only or c.name in only) and
-             (kind != "quick" or c.group != "server")]
+             (c.group != "server" or kind == "long" or only)]
     groups = {group: rounds or {"short": short, "long": 7}.get(kind, 1)
               for group, short in allocator_cases.SHORT_ROUNDS.items()}
     with chapter.document_in(
@@ -223,8 +223,8 @@ def main(argv=None):
     """The command."""
     parser = chapter.parser_of(
         "scripts/allocators.py", "Measure allocators as malloc of whole programs.",
-        allocator_cases.BY_NAME, "larger loads, 7 rounds (20 minutes)",
-        quick="a smoke run: a tenth of the load, once, no servers",
+        allocator_cases.BY_NAME, "larger loads, servers, 7 rounds (20 minutes)",
+        quick="a smoke run: a tenth of the load, once",
         rounds="launches of each case and allocator")
     malloc_peers.add_arguments(parser)
     arguments = chapter.parse(parser, allocator_cases.BY_NAME, argv)

@@ -72,13 +72,13 @@ EXPERIMENTS = {
                    {**AT_MAIN, "policies": ["reclaiming"], "threads": [1, 256], "ops": SHORT,
                     "occupancies": [0.95, 0.99]},
                    {**AT_MAIN, "policies": QUICK_ONES + ["but reclaiming"], "threads": [1, 256],
-                    "ops": SHORT, "occupancies": [0.95, 0.99], "seeds": [1, 2]}],
+                    "ops": SHORT, "occupancies": [0.95, 0.99]}],
         "machines": [grid for grid in _others([1], QUICK_ONES, SHORT)
                      if grid["costs"] != [COSTS]],
         "workloads": _workloads([1, 256], [1], QUICK_ONES, SHORT),
         "storm": [{**STORM, "policies": ["mutex_list", "exact", "magazine", "original"],
                    "seeds": [1, 2]}],
-        "day": [{**DAY, "seeds": [1, 2]}],
+        "day": [DAY],
     },
     "full": {
         "four-pages": [{"searches": SEARCHES}],

@@ -22,6 +22,9 @@ from reporting import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GIVE_UP_AFTER = 5
+LEFT_OUT = ("run: left out, each a command of its own (scripts/README.md): growth over its full range, "
+            "larger loads and servers, guarded blocks, the heap profile, huge pages, all experiments "
+            "of the simulated machine, a real server")
 
 
 def list_policies(build_dir):
@@ -328,6 +331,7 @@ def run_all(folder, plan, arguments):
     if failed:
         print(f"run: {failed} of {len(plan['launches'])} launches failed; the report is made "
               "from the others", file=sys.stderr)
+    print(LEFT_OUT, file=sys.stderr)
     return 1 if failed or failed_runs or status else 0
 
 

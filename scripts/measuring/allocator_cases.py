@@ -2,7 +2,7 @@
 
 A case is one program, the same for every allocator: a workload of memory/bench/malloc, a program of
 Debian with an input that is generated here, or a server under load (allocator_servers.py). Short
-is for scripts/run, long for conclusions.
+is for scripts/run, long for conclusions, and for servers, whose start takes most of their time.
 """
 
 import os
