@@ -142,10 +142,15 @@ static void flip_bits(bool is_live)
 	end(file);
 }
 
-static void bits(const struct pfs_case *at)
+static void dead_bits(const struct pfs_case *at)
 {
 	(void)at;
 	flip_bits(false);
+}
+
+static void live_bits(const struct pfs_case *at)
+{
+	(void)at;
 	flip_bits(true);
 }
 
@@ -188,10 +193,15 @@ static void try_all_words(bool is_live)
 	end(file);
 }
 
-static void hostile(const struct pfs_case *at)
+static void dead_hostile(const struct pfs_case *at)
 {
 	(void)at;
 	try_all_words(false);
+}
+
+static void live_hostile(const struct pfs_case *at)
+{
+	(void)at;
 	try_all_words(true);
 }
 
@@ -378,8 +388,10 @@ int main(int argc, char **argv)
 {
 	static const struct pfs_test tests[] = {
 		{ .name = "cut", .run = cut },
-		{ .name = "bits", .run = bits },
-		{ .name = "hostile", .run = hostile },
+		{ .name = "dead_bits", .run = dead_bits },
+		{ .name = "live_bits", .run = live_bits },
+		{ .name = "dead_hostile", .run = dead_hostile },
+		{ .name = "live_hostile", .run = live_hostile },
 		{ .name = "limits", .run = limits },
 		{ .name = "heads", .run = heads },
 		{ .name = "no_such_pages", .run = no_such_pages },
