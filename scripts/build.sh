@@ -8,8 +8,8 @@ build_preset() {
 		echo "cannot write $top/build; clone the project to a folder that you may write" >&2
 		return 1
 	}
-	(cd "$top" && cmake --preset "$preset" && cmake --build --preset "$preset" --target "$target") \
-		</dev/null >"$log" 2>&1 && return 0
+	(cd "$top" && cmake --preset "$preset" && cmake --build --preset "$preset" \
+		--target "$target") </dev/null >"$log" 2>&1 && return 0
 	echo "building '$preset' failed; the end of build/$preset.log:" >&2
 	grep -E 'error|Error|FAILED' "$log" | head -n 10 >&2
 	tail -n 5 "$log" >&2

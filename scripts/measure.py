@@ -22,9 +22,9 @@ from reporting import results
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GIVE_UP_AFTER = 5
-LEFT_OUT = ("run: left out, each a command of its own (scripts/README.md): growth over its full range, "
-            "larger loads and servers, guarded blocks, the heap profile, huge pages, all experiments "
-            "of the simulated machine, a real server")
+LEFT_OUT = ("run: left out, each a command of its own (scripts/README.md): growth over its full "
+            "range, larger loads and servers, guarded blocks, the heap profile, huge pages, all "
+            "experiments of the simulated machine, a real server")
 
 
 def list_policies(build_dir):
