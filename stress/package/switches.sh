@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 configure() { # configure FOLDER OPTION...
 	folder=$scratch/$1
 	shift
-	cmake -S "$source_dir" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug "$@" \
+	cmake -S "$source_dir" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=None "$@" \
 		> "$scratch/log" 2>&1 || {
 		tail -n 20 "$scratch/log" >&2
 		echo "switches.sh: does not configure: $*" >&2
