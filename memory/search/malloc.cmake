@@ -1,5 +1,5 @@
 # The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/search-results.md).
-foreach(name arena_caches attach bin cache classes extents give lists locks map own purge registry rings slabs
+foreach(name arena_caches attach bin cache classes descriptors extents give lists locks map own purge registry rings slabs
     slots stock take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
