@@ -8,13 +8,14 @@
 
 #include "base.h"
 
-#define SMALL_COUNT 8u /* descriptors of a small chunk */
 #define CHUNK_MOST_BYTES ((size_t)64 << 20)
-#ifdef PFS_SIM_SMALL /* pages of two descriptors, after one small chunk */
+#ifdef PFS_SIM_SMALL /* pages of two descriptors, after one that stays */
+#define SMALL_COUNT 1u
 #define PAGE_BYTES (2 * sizeof(struct pfs_extent))
-#define SMALL_BYTES (SMALL_COUNT * sizeof(struct pfs_extent))
+#define SMALL_BYTES SMALL_COUNT
 #define CHUNK_LEAST_BYTES (4 * PAGE_BYTES)
 #else
+#define SMALL_COUNT 8u /* descriptors of a small chunk */
 #define PAGE_BYTES ((size_t)PFS_OS_PAGE)
 #define SMALL_BYTES ((size_t)12 << 10) /* of all small chunks of an arena */
 #define CHUNK_LEAST_BYTES ((size_t)256 << 10)

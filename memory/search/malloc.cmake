@@ -61,7 +61,7 @@ endif()
 if(PFS_TESTS)
   set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills
     ring3 idle own
-    both flush full stock ticks refill arenas grows first ends ticked root)
+    both flush full stock ticks refill arenas grows first ends ticked wiped late_wiped root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)
       set(search --executions 3000)

@@ -97,8 +97,15 @@ bool pfs_system_purge(void *at, size_t size_bytes)
 	return true;
 }
 
+/* Of descriptors. What threads read without a lock changes in steps that the machine sees. */
 bool pfs_system_wipe(void *at, size_t size_bytes)
 {
+	struct pfs_extent *first = at;
+	for (size_t i = 0; i < size_bytes / sizeof(*first); i++) {
+		pfs_store_relaxed(&first[i].arena, NULL); /* relaxed: no order is certain */
+		pfs_store_relaxed(&first[i].kind, 0);     /* relaxed: as above */
+		pfs_store_relaxed(&first[i].summary, 0);  /* relaxed: as above */
+	}
 	memset(at, 0, size_bytes);
 	return true;
 }
