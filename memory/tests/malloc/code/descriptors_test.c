@@ -173,9 +173,10 @@ static void tick_steadily(void)
 {
 	pfs_tick();
 	(void)wipes_now();
-	for (uint32_t turn = 0; turn < 3; turn++) {
+	for (uint32_t turn = 0; turn < 4; turn++) {
 		allocate();
-		pfs_tick();
+		if (turn % 2 == 0)
+			pfs_tick();
 		free_most();
 		pfs_tick();
 		expect_many("in a steady state");

@@ -332,8 +332,10 @@ static void one_call(void)
 		resize(held[draw(held_count)]);
 	else if (kind < 95)
 		hide();
-	else if (kind < 98)
+	else if (kind < 97)
 		purge();
+	else if (kind < 98)
+		(void)pfs_extents_wipe(extents, 1 + draw(9));
 	else if (kind < 99)
 		(void)pfs_extents_low(extents, PFS_EXTENT_DIRTY);
 	else if (draw(8) == 0)
