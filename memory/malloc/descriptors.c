@@ -190,6 +190,7 @@ struct pfs_extent *pfs_descriptors_take(struct pfs_descriptors *self)
 	if (page == NULL)
 		return NULL;
 	unlist(self, page);
+	self->memory_pages += page->is_wiped && !page->chunk->is_small;
 	struct pfs_extent *extent = first_of(page) + (uint32_t)__builtin_ctz(page->free);
 	page->free &= page->free - 1;
 	page->is_wiped = false;
@@ -247,6 +248,7 @@ static size_t wipe_run(struct pfs_descriptors *self, size_t pages_most)
 	size_t pages = (size_t)(end - first);
 	if (!pfs_system_wipe(first_of(first), pages * PAGE_BYTES))
 		return 0;
+	self->memory_pages -= pages;
 	for (page = first; page < end; page++) {
 		unlist(self, page);
 		page->is_wiped = true;

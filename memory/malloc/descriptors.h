@@ -52,7 +52,8 @@ struct pfs_descriptors {
 	struct pfs_descriptor_chunk *chunks; /* the newest first */
 	size_t bytes;                        /* of all chunks */
 	size_t idle_pages;
-	size_t idle_low; /* the fewest since the last pfs_descriptors_low */
+	size_t memory_pages; /* of large chunks: they are used, or idle */
+	size_t idle_low;     /* the fewest since the last pfs_descriptors_low */
 };
 
 /* A descriptor with arbitrary contents, or zeroes; NULL: no memory. */

@@ -1,11 +1,11 @@
 /*
  * extent.h - the descriptor of a run of OS pages, kept apart from the pages, in metadata.
  *
- * An extent is free (dirty, muzzy or retained), a large block, or a slab. The memory of a descriptor
- * belongs to one arena forever. It is reused only for other extents of that arena, or reads as
- * zeroes: arena NULL, and dirty (descriptors.h). Guarded blocks have descriptors of their own,
- * which are in no list of an arena. So a thread that reads the `arena` of a neighbour's descriptor
- * and finds its own arena may read the rest under that arena's lock.
+ * An extent is free (dirty, muzzy or retained), a large block, or a slab. The memory of a
+ * descriptor belongs to one arena forever. It is reused only for other extents of that arena, or
+ * reads as zeroes: arena NULL, and dirty (descriptors.h). Guarded blocks have descriptors of their
+ * own, which are in no list of an arena. So a thread that reads the `arena` of a neighbour's
+ * descriptor and finds its own arena may read the rest under that arena's lock.
  */
 #ifndef PFS_MALLOC_EXTENT_H
 #define PFS_MALLOC_EXTENT_H
@@ -58,14 +58,14 @@ struct pfs_extent {
 	/* neighbours in the list of its kind, by the time it became free */
 	struct pfs_extent *older, *newer;
 	struct pfs_descriptor_page *page; /* that it is on */
-	bool is_zeroed;        /* when handed out: all its bytes are 0 */
+	bool is_zeroed;                   /* when handed out: all its bytes are 0 */
 	bool is_clean;         /* of a large block: its pages were purged while it was copied */
 	bool is_hidden;        /* all of its pages were hidden from children: hidden.h */
 	uint32_t hidden_parts; /* runs of its pages that are hidden: at most so many */
 	/* of a free extent: at most so many have entries in pages of the map that have memory */
 	size_t noted_bytes;
-	size_t request_bytes;  /* of a large block: its size class */
-	size_t asked_bytes;    /* of a large block that is counted: the requested size */
+	size_t request_bytes; /* of a large block: its size class */
+	size_t asked_bytes;   /* of a large block that is counted: the requested size */
 	_Atomic(uint64_t) few_words[PFS_SLAB_WORDS_INLINE];
 };
 

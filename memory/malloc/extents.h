@@ -45,7 +45,7 @@
 /* A free extent is long: a fork hides it (hidden.h). One system call takes 3 us; the page tables of
  * so many bytes take the kernel 18 us. */
 #define PFS_EXTENTS_LONG_BYTES ((size_t)1 << 20)
-/* The page map has a page of entries for each 2 MiB. Fewer pages of it are not worth a system call. */
+/* The page map has a page of entries for each 2 MiB. Fewer of them are not worth a system call. */
 #define PFS_EXTENTS_NOTED_BYTES ((size_t)16 << 20)
 
 struct pfs_extents_kind {

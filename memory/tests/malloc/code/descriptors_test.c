@@ -18,9 +18,9 @@
 
 #define BLOCKS 24000u
 #define BYTES ((size_t)40000)
-#define KEPT 3000u  /* one of so many */
-#define FEW 40u     /* pages: those of the kept blocks, and what is not worth a call */
-#define MANY 1000u  /* at least, of descriptors; as many are used now */
+#define KEPT 3000u /* one of so many */
+#define FEW 40u    /* pages: those of the kept blocks, and what is not worth a call */
+#define MANY 1000u /* at least, of descriptors; as many are used now */
 #define MAP_MANY 400u
 #define FORKS 4u
 #define PAGES_MOST (BLOCKS / 4)
@@ -152,6 +152,13 @@ static void expect_few(const char *when, bool is_map)
 	check_kept();
 }
 
+static uint64_t metadata(void)
+{
+	struct pfs_malloc_counts counts;
+	pfs_malloc_count(&counts);
+	return counts.metadata;
+}
+
 static void spike(void)
 {
 	allocate();
@@ -264,8 +271,11 @@ int main(void)
 	use_again();
 	fork_often(is_never);
 	spike();
+	uint64_t before = metadata();
 	(void)pfs_tick_all();
 	expect_few("after a purge", true);
+	CHECK(metadata() < before - (uint64_t)MANY / 2 * PFS_OS_PAGE,
+	      "the metadata that is counted stays");
 	use_again();
 	refuse();
 	misuse();
