@@ -3,8 +3,8 @@
  * returned to the system.
  *
  * Pieces are cut from chunks, in multiples of 64 bytes, and are freed into a pool, one pool for
- * each kind of object. So memory that once held an extent descriptor, or a slab's words, always
- * does: a thread that reads a freed one late sees another object of the same kind.
+ * each kind of object. So memory that once held a slab's words always does: a thread that reads
+ * freed ones late sees another object of the same kind.
  */
 #ifndef PFS_MALLOC_BASE_H
 #define PFS_MALLOC_BASE_H

@@ -57,7 +57,7 @@ static int count(void)
 	(void)pfs_arenas_settle();
 	arena_count = pfs_arena_count();
 	pfs_count_all(&counts, note);
-	pfs_base_counts(&base_mapped, &base_used);
+	pfs_count_metadata(&base_mapped, &base_used);
 	merged.mapped -= merged.retained;
 	merged.dirty_decay_ms = pfs_arenas_decay_ms(PFS_EXTENT_DIRTY);
 	merged.muzzy_decay_ms = pfs_arenas_decay_ms(PFS_EXTENT_MUZZY);

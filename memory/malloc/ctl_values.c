@@ -193,7 +193,10 @@ static int arena_lookup(const struct pfs_ctl *ctl)
 	struct pfs_extent *extent = pfs_map_extent(pfs_map_entry_or_none((uintptr_t)block));
 	if (extent == NULL || pfs_extent_kind(extent) < PFS_EXTENT_LARGE)
 		return EINVAL;
-	uint32_t number = pfs_extent_arena(extent)->number;
+	const struct pfs_arena *arena = pfs_extent_arena(extent);
+	if (arena == NULL) /* freed meanwhile */
+		return EINVAL;
+	uint32_t number = arena->number;
 	return pfs_ctl_read(ctl, &number, sizeof(number));
 }
 

@@ -1,10 +1,11 @@
 /*
  * extent.h - the descriptor of a run of OS pages, kept apart from the pages, in metadata.
  *
- * An extent is free (dirty, muzzy or retained), a large block, or a slab. A descriptor belongs to
- * one arena forever and is reused only for other extents of it. Guarded blocks have descriptors of
- * their own, which are in no list of an arena. So a thread that reads the `arena`
- * of a neighbour's descriptor and finds its own arena may read the rest under that arena's lock.
+ * An extent is free (dirty, muzzy or retained), a large block, or a slab. The memory of a
+ * descriptor belongs to one arena forever. It is reused only for other extents of that arena, or
+ * reads as zeroes: arena NULL, and dirty (descriptors.h). Guarded blocks have descriptors of their
+ * own, which are in no list of an arena. So a thread that reads the `arena` of a neighbour's
+ * descriptor and finds its own arena may read the rest under that arena's lock.
  */
 #ifndef PFS_MALLOC_EXTENT_H
 #define PFS_MALLOC_EXTENT_H
@@ -30,6 +31,7 @@ enum pfs_extent_kind {
 #define PFS_SLAB_WORDS_INLINE 4u
 
 struct pfs_arena;
+struct pfs_descriptor_page;
 struct pfs_group;
 
 struct pfs_extent {
@@ -48,21 +50,22 @@ struct pfs_extent {
 	uint32_t block_bytes; /* of a region */
 	uint32_t *tags;       /* a tag for each region, or one for the large block; or NULL */
 	uint64_t last_word;   /* all valid bits of the last word; the other words have 64 */
-	_Atomic(struct pfs_arena *) arena; /* set once */
+	_Atomic(struct pfs_arena *) arena; /* or NULL [DS2] */
 
 	/* under the arena's extents lock, like all up to newer */
 	size_t size_bytes;
 	struct pfs_extent *previous, *next; /* neighbours in the list of its length */
 	/* neighbours in the list of its kind, by the time it became free */
 	struct pfs_extent *older, *newer;
-	/* next in the list of all the arena's descriptors, in use or not; set once */
-	struct pfs_extent *next_of_all;
-	bool is_zeroed;        /* when handed out: all its bytes are 0 */
+	struct pfs_descriptor_page *page; /* that it is on */
+	bool is_zeroed;                   /* when handed out: all its bytes are 0 */
 	bool is_clean;         /* of a large block: its pages were purged while it was copied */
 	bool is_hidden;        /* all of its pages were hidden from children: hidden.h */
 	uint32_t hidden_parts; /* runs of its pages that are hidden: at most so many */
-	size_t request_bytes;  /* of a large block: its size class */
-	size_t asked_bytes;    /* of a large block that is counted: the requested size */
+	/* of a free extent: at most so many have entries in pages of the map that have memory */
+	size_t noted_bytes;
+	size_t request_bytes; /* of a large block: its size class */
+	size_t asked_bytes;   /* of a large block that is counted: the requested size */
 	_Atomic(uint64_t) few_words[PFS_SLAB_WORDS_INLINE];
 };
 
@@ -81,7 +84,7 @@ static inline bool pfs_extent_is_large(struct pfs_extent *self)
 
 static inline struct pfs_arena *pfs_extent_arena(struct pfs_extent *self)
 {
-	return pfs_load_relaxed(&self->arena); /* relaxed: it never changes */
+	return pfs_load_relaxed(&self->arena); /* relaxed: [DS2] */
 }
 
 static inline void pfs_extent_set_kind(struct pfs_extent *self, enum pfs_extent_kind kind)

@@ -218,6 +218,7 @@ void pfs_extents_give(struct pfs_extents *self, struct pfs_extent *extent,
 	self->active_bytes -= extent->size_bytes;
 	if (pfs_extent_is_large(extent))
 		pfs_extents_count_large(self, extent->request_bytes, 0);
+	extent->noted_bytes = extent->size_bytes;
 	pfs_extents_insert(self, extent, kind);
 	pfs_mutex_unlock(&self->lock);
 }
@@ -228,6 +229,7 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 	struct pfs_extent *rest = pfs_extents_split(self, extent, size_bytes);
 	if (rest != NULL) {
 		self->active_bytes -= rest->size_bytes;
+		rest->noted_bytes = rest->size_bytes;
 		pfs_extents_insert(self, rest, PFS_EXTENT_DIRTY);
 	}
 	pfs_mutex_unlock(&self->lock);

@@ -14,6 +14,7 @@
  * 	[EX4] hidden pages are in extents that are free, in flight or given up (pfs_extents_show),
  * 	     with hidden_parts != 0, and 1 if all of it is hidden. hidden_parts of the arena is
  * 	     the sum of the extents'.
+ * 	[EX5] a retained extent's noted_bytes are less than PFS_EXTENTS_NOTED_BYTES.
  *
  * Everything is under `lock`, which is released while the system is asked to take memory back, a
  * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,
@@ -36,14 +37,16 @@
 #ifndef PFS_MALLOC_EXTENTS_H
 #define PFS_MALLOC_EXTENTS_H
 
-#include "base.h"
 #include "containers/mutex.h"
+#include "descriptors.h"
 #include "extent.h"
 
 #define PFS_EXTENTS_PAY_PAGES 512u /* 2 MiB: about 0.2 ms */
 /* A free extent is long: a fork hides it (hidden.h). One system call takes 3 us; the page tables of
  * so many bytes take the kernel 18 us. */
 #define PFS_EXTENTS_LONG_BYTES ((size_t)1 << 20)
+/* The page map has a page of entries for each 2 MiB. Fewer of them are not worth a system call. */
+#define PFS_EXTENTS_NOTED_BYTES ((size_t)16 << 20)
 
 struct pfs_extents_kind {
 	struct pfs_extent *lengths[PFS_LENGTH_COUNT];
@@ -58,8 +61,7 @@ struct pfs_extents {
 	struct pfs_arena *arena;
 	struct pfs_extents_kind kinds[PFS_EXTENT_FREE_KINDS];
 	struct pfs_extent *in_flight; /* linked by previous and next */
-	struct pfs_base_pool descriptors;
-	struct pfs_extent *all;           /* every descriptor ever made */
+	struct pfs_descriptors descriptors;
 	size_t mapped_bytes;              /* address space of the arena */
 	size_t active_bytes;              /* of slabs and large blocks */
 	size_t large_bytes;               /* of large blocks, rounded up to classes */
@@ -118,6 +120,13 @@ size_t pfs_extents_pay(struct pfs_extents *self);
 
 /* Purge all that is dirty beyond the limit, a bounded piece at a time. 0: nothing more. */
 size_t pfs_extents_purge_surplus(struct pfs_extents *self);
+
+/* Return the memory of descriptors' pages that are idle: of at most pages_most, those first that
+ * have long been so. Blocking, a piece at a time. Returns how many. */
+size_t pfs_extents_wipe(struct pfs_extents *self, size_t pages_most);
+
+/* How many such pages were not needed since the last call; *now: how many there are. */
+size_t pfs_extents_idle(struct pfs_extents *self, size_t *now);
 
 /* Unmap all retained extents, for when address space is exhausted. Returns the bytes. Blocking; a
  * child that is forked meanwhile loses the address space of one of them. */

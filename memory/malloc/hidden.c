@@ -5,9 +5,7 @@
 #include "map.h"
 #include "system.h"
 
-/* The page map has a page of entries for each 2 MiB. Fewer pages take fork less time to copy than a
- * system call. */
-#define FORGET_LEAST_BYTES ((size_t)64 << 20)
+#define WIPED_MOST 512u /* pages of descriptors, in one fork: 0.1 ms */
 
 /* False: the system refuses. It may have hidden a part; to show that part takes no mapping. */
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
@@ -16,8 +14,10 @@ static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
 	bool is_partial;
 	if (pfs_system_hide(pages, extent->size_bytes, &is_partial)) {
 		pfs_extents_note_hidden(self, extent);
-		if (extent->size_bytes >= FORGET_LEAST_BYTES)
+		if (extent->noted_bytes >= PFS_EXTENTS_NOTED_BYTES) {
 			pfs_map_forget(extent->base, extent->size_bytes);
+			extent->noted_bytes = 0;
+		}
 		return true;
 	}
 	extent->hidden_parts += is_partial;
@@ -49,6 +49,24 @@ bool pfs_hidden_hide_in(struct pfs_hiding *hiding, struct pfs_extents *self)
 	       hide_kind(hiding, self, PFS_EXTENT_MUZZY);
 }
 
+/* The descriptors of blocks that are long free would be copied too. A page that the parent uses
+ * again takes a page fault, as it would after being copied. */
+static void wipe_descriptors(void)
+{
+	size_t left = WIPED_MOST;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		struct pfs_descriptors *descriptors = &arena->extents.descriptors;
+		size_t gone = left;
+		if (pfs_arena_decay_ms(arena, PFS_EXTENT_DIRTY) == -1)
+			continue;
+		while (gone != 0 && descriptors->idle_pages > PFS_DESCRIPTORS_FEW) {
+			gone = pfs_descriptors_wipe(descriptors, left);
+			left -= gone;
+		}
+	}
+}
+
 void pfs_hidden_hide(void)
 {
 	struct pfs_hiding hiding = { 0, 0 };
@@ -58,4 +76,5 @@ void pfs_hidden_hide(void)
 	bool is_more = true;
 	while (is_more && (arena = pfs_arena_next(arena)) != NULL)
 		is_more = pfs_hidden_hide_in(&hiding, &arena->extents);
+	wipe_descriptors();
 }

@@ -3,6 +3,9 @@
 #include "map.h"
 #include "system.h"
 
+/* Pages of the map without memory cost a call little: 2 us for so many bytes. */
+#define FORGET_BESIDE_BYTES ((uintptr_t)2 << 30)
+
 static struct pfs_extents_kind *kind_of(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	return &self->kinds[pfs_extent_kind(extent)];
@@ -95,17 +98,14 @@ void pfs_extents_note_low(struct pfs_extents *self)
 
 struct pfs_extent *pfs_extents_descriptor(struct pfs_extents *self)
 {
-	struct pfs_extent *extent = pfs_base_new(&self->descriptors, sizeof(*extent));
+	struct pfs_extent *extent = pfs_descriptors_take(&self->descriptors);
 	if (extent == NULL)
 		return NULL;
-	if (pfs_extent_arena(extent) == NULL) {
-		pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: it never changes */
-		extent->next_of_all = self->all;
-		self->all = extent;
-	}
+	pfs_store_relaxed(&extent->arena, self->arena); /* relaxed: [DS2] */
 	extent->tags = NULL;
 	extent->is_hidden = false;
 	extent->hidden_parts = 0;
+	extent->noted_bytes = 0;
 	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
 	return extent;
 }
@@ -113,7 +113,7 @@ struct pfs_extent *pfs_extents_descriptor(struct pfs_extents *self)
 void pfs_extents_descriptor_free(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	pfs_extent_set_kind(extent, PFS_EXTENT_HELD);
-	pfs_base_free(&self->descriptors, extent);
+	pfs_descriptors_free(&self->descriptors, extent);
 }
 
 /* The arena's free extent of a kind that contains an address; NULL: none. */
@@ -131,6 +131,7 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	pfs_map_set_ends(left->base, left->size_bytes, NULL);
 	pfs_map_set_ends(right->base, right->size_bytes, NULL);
 	left->size_bytes += right->size_bytes;
+	left->noted_bytes += right->noted_bytes;
 	left->is_hidden &= right->is_hidden;
 	left->hidden_parts += right->hidden_parts;
 	if (left->is_hidden)
@@ -143,11 +144,24 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 	pfs_extents_descriptor_free(self, right);
 }
 
+/* Return the map's memory beside an address in a free extent, where purges work. */
+static void forget_map(struct pfs_extent *extent, uintptr_t address)
+{
+	uintptr_t from = extent->base, end = from + extent->size_bytes;
+	if (address - from > FORGET_BESIDE_BYTES)
+		from = address - FORGET_BESIDE_BYTES;
+	if (end - address > FORGET_BESIDE_BYTES)
+		end = address + FORGET_BESIDE_BYTES;
+	pfs_map_forget(from, end - from);
+	extent->noted_bytes = 0;
+}
+
 /* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
 void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
 			enum pfs_extent_kind kind)
 {
-	struct pfs_extent *left = pfs_extents_neighbour(self, extent->base - 1, kind);
+	uintptr_t address = extent->base;
+	struct pfs_extent *left = pfs_extents_neighbour(self, address - 1, kind);
 	struct pfs_extent *right = pfs_extents_neighbour(self, extent->base + extent->size_bytes,
 							 kind);
 	if (left != NULL) {
@@ -161,6 +175,13 @@ void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
 	}
 	pfs_extent_set_kind(extent, kind);
 	enlist(self, extent);
+	if (kind == PFS_EXTENT_RETAINED && extent->noted_bytes >= PFS_EXTENTS_NOTED_BYTES)
+		forget_map(extent, address); /* [EX5] */
+}
+
+static size_t least(size_t left, size_t right)
+{
+	return left < right ? left : right;
 }
 
 /* Cut a HELD extent at size_bytes. Returns the rest, HELD; NULL: no memory for its descriptor. */
@@ -175,8 +196,10 @@ struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent
 	rest->is_zeroed = extent->is_zeroed;
 	rest->is_hidden = extent->is_hidden;
 	rest->hidden_parts = extent->hidden_parts;
+	rest->noted_bytes = least(extent->noted_bytes, rest->size_bytes);
 	self->hidden_parts += rest->hidden_parts;
 	extent->size_bytes = size_bytes;
+	extent->noted_bytes = least(extent->noted_bytes, size_bytes);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	pfs_map_set_ends(rest->base, rest->size_bytes, rest);
 	return rest;

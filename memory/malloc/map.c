@@ -132,8 +132,8 @@ static void forget_in_part(uintptr_t first, uintptr_t end)
 	struct pfs_map_leaf *leaf = pfs_load_acquire(&pfs_map_root[first >> PFS_MAP_PART_BITS]);
 	uint32_t page = (uint32_t)from >> PFS_OS_PAGE_BITS;
 	if (from < to)
-		(void)pfs_system_purge(&leaf->entries[page],
-				       (to - from) / BYTES_MAPPED * PFS_OS_PAGE);
+		(void)pfs_system_wipe(&leaf->entries[page],
+				      (to - from) / BYTES_MAPPED * PFS_OS_PAGE);
 }
 
 void pfs_map_forget(uintptr_t base, size_t size_bytes)

@@ -200,6 +200,27 @@ size_t pfs_extents_purge_surplus(struct pfs_extents *self)
 	return purge_beyond(self, PFS_EXTENTS_PAY_PAGES, &beyond);
 }
 
+size_t pfs_extents_wipe(struct pfs_extents *self, size_t pages_most)
+{
+	size_t gone = 0, more = pages_most;
+	while (more != 0) {
+		pfs_mutex_lock(&self->lock);
+		more = pfs_descriptors_wipe(&self->descriptors, pages_most - gone);
+		pfs_mutex_unlock(&self->lock);
+		gone += more;
+	}
+	return gone;
+}
+
+size_t pfs_extents_idle(struct pfs_extents *self, size_t *now)
+{
+	pfs_mutex_lock(&self->lock);
+	size_t pages = pfs_descriptors_low(&self->descriptors);
+	*now = self->descriptors.idle_pages;
+	pfs_mutex_unlock(&self->lock);
+	return pages;
+}
+
 /* Take a retained extent out of the map and of the counts. */
 static struct pfs_extent *unmap_begin(struct pfs_extents *self)
 {

@@ -13,8 +13,9 @@
  * 	     owner of its block frees it. So old & mask != 0 means a block was freed twice.
  * 	[SL2] a slab stays while a thread has not yet given a block of it: it ends under the
  * 	     bin's lock when all its bits are set. After its fetch-add a giver touches only
- * 	     hints. Descriptors, words and groups never become anything else (base.h), so a
- * 	     late hint in a later slab is merely a set hint with nothing below.
+ * 	     hints. Descriptors, words and groups never become anything else (base.h,
+ * 	     descriptors.h: a wiped descriptor is one without room), so a late hint in a later
+ * 	     slab is merely a set hint with nothing below.
  * 	[SL3] when a give has returned, and no thread has taken since, the bits above are set.
  *
  * Ordering:  [K1] give: fetch-add, seq    <->  [K4] look again: load, seq

@@ -99,6 +99,27 @@ static void add_rings(struct pfs_malloc_counts *counts, const struct pfs_cache_c
 	counts->cached += on_racks;
 }
 
+/* Those that base.h does not know. */
+static uint64_t descriptor_bytes(void)
+{
+	uint64_t bytes = 0;
+	struct pfs_arena *arena = NULL;
+	while ((arena = pfs_arena_next(arena)) != NULL) {
+		pfs_mutex_lock(&arena->extents.lock);
+		bytes += arena->extents.descriptors.memory_pages * PFS_OS_PAGE;
+		pfs_mutex_unlock(&arena->extents.lock);
+	}
+	return bytes;
+}
+
+void pfs_count_metadata(uint64_t *mapped, uint64_t *used)
+{
+	uint64_t bytes = descriptor_bytes();
+	pfs_base_counts(mapped, used);
+	*mapped += bytes;
+	*used += bytes;
+}
+
 void pfs_count_all(struct pfs_malloc_counts *counts,
 		   void (*note)(uint32_t arena, const struct pfs_arena_counts *counts))
 {
@@ -122,7 +143,7 @@ void pfs_count_all(struct pfs_malloc_counts *counts,
 	pfs_tick_unlock();
 	add_rings(counts, &rings, taken);
 	counts->allocated += counts->large;
-	pfs_base_counts(&mapped, &counts->metadata);
+	pfs_count_metadata(&mapped, &counts->metadata);
 }
 
 PFS_OWN void pfs_malloc_count(struct pfs_malloc_counts *counts)

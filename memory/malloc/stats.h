@@ -30,6 +30,9 @@ struct pfs_arena_counts {
 void pfs_count_all(struct pfs_malloc_counts *counts,
 		   void (*note)(uint32_t arena, const struct pfs_arena_counts *counts));
 
+/* Bytes of metadata, without the page map: mapped, and in use. */
+void pfs_count_metadata(uint64_t *mapped, uint64_t *used);
+
 /*
  * With the option stats_print, called at the end of a slow malloc: if slabs have a sixteenth more
  * bytes than ever before, the live bytes in them are counted, for the table at exit.

@@ -74,6 +74,11 @@ bool pfs_system_purge(void *pages, size_t size_bytes)
 	return advise(pages, size_bytes, MADV_DONTNEED);
 }
 
+bool pfs_system_wipe(void *pages, size_t size_bytes)
+{
+	return advise(pages, size_bytes, MADV_DONTNEED);
+}
+
 bool pfs_system_purge_lazily(void *pages, size_t size_bytes)
 {
 	return advise(pages, size_bytes, MADV_FREE);

@@ -28,6 +28,9 @@ bool pfs_system_unmap(void *pages, size_t size_bytes);
  * refused. */
 bool pfs_system_purge(void *pages, size_t size_bytes);
 
+/* The same for a few pages of metadata. A lock may be held meanwhile. */
+bool pfs_system_wipe(void *pages, size_t size_bytes);
+
 /* The system may take the memory when it needs it: each page keeps its bytes or becomes zero.
  * False: refused. */
 bool pfs_system_purge_lazily(void *pages, size_t size_bytes);

@@ -91,7 +91,7 @@ static size_t pages_now(struct pfs_extents *extents, enum pfs_extent_kind kind)
 
 /* ---- a tick ---- */
 
-enum phase { OVER, RINGS, BINS, DIRTY, MUZZY };
+enum phase { OVER, RINGS, BINS, DIRTY, MUZZY, DESCRIPTORS };
 
 /* ticking, like all below, except is_on */
 static struct turn {
@@ -158,6 +158,27 @@ static void begin_arena(struct pfs_arena *arena)
 	turn.phase = arena != NULL ? BINS : OVER;
 }
 
+/* Those not needed since the last tick. If others are idle, the next tick may find them so. */
+static void begin_wipe(void)
+{
+	size_t now = 0;
+	size_t idle = pfs_extents_idle(&turn.arena->extents, &now);
+	bool is_never = pfs_arena_decay_ms(turn.arena, PFS_EXTENT_DIRTY) == -1;
+	turn.phase = DESCRIPTORS;
+	turn.pages_most = is_never || idle <= PFS_DESCRIPTORS_FEW ? 0 : idle;
+	turn.is_busy |= !is_never && now > PFS_DESCRIPTORS_FEW && idle < now;
+}
+
+static void wipe(void)
+{
+	size_t most = turn.pages_most < PFS_EXTENTS_PAY_PAGES ? turn.pages_most
+							      : PFS_EXTENTS_PAY_PAGES;
+	size_t gone = pfs_extents_wipe(&turn.arena->extents, most);
+	turn.pages_most -= gone;
+	if (gone == 0 || turn.pages_most == 0)
+		begin_arena(pfs_arena_next(turn.arena));
+}
+
 /* The kind's purge is over. */
 static void end_purge(void)
 {
@@ -166,7 +187,7 @@ static void end_purge(void)
 	if (turn.phase == DIRTY)
 		begin_purge(MUZZY);
 	else
-		begin_arena(pfs_arena_next(turn.arena));
+		begin_wipe();
 }
 
 /* Without the lock in between, for which is_purging keeps other steps away. */
@@ -216,6 +237,7 @@ static enum pfs_round_end step_locked(void)
 	case BINS: tick_bin(); break;
 	case DIRTY:
 	case MUZZY: purge(); break;
+	case DESCRIPTORS: wipe(); break;
 	}
 	if (turn.phase != OVER)
 		return PFS_ROUND_GOES_ON;
@@ -278,8 +300,10 @@ static void empty_bins(struct pfs_arena *arena)
 size_t pfs_tick_purge(struct pfs_arena *arena)
 {
 	empty_bins(arena);
-	return pfs_extents_purge(&arena->extents, PFS_EXTENT_DIRTY, 0, false) +
-	       pfs_extents_purge(&arena->extents, PFS_EXTENT_MUZZY, 0, false);
+	size_t gone = pfs_extents_purge(&arena->extents, PFS_EXTENT_DIRTY, 0, false) +
+		      pfs_extents_purge(&arena->extents, PFS_EXTENT_MUZZY, 0, false);
+	(void)pfs_extents_wipe(&arena->extents, SIZE_MAX);
+	return gone;
 }
 
 static void empty_rings(void)

@@ -1,6 +1,6 @@
 /*
  * tick_round.h - what a tick does, in bounded steps: rings, then each arena's bins, its dirty
- * pages, its muzzy ones. Any thread may make the next step; tick.h has when.
+ * pages, its muzzy ones, its idle descriptors. Any thread may make the next step; tick.h has when.
  *
  * A step takes less than a millisecond: a batch of rings, a bin, or PFS_EXTENTS_PAY_PAGES of pages,
  * which are purged without a lock. So no thread waits long for another's tick, and fork, which

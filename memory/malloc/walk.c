@@ -47,12 +47,13 @@ static void walk_bin(struct walk *walk, struct pfs_bin *bin)
 	pfs_mutex_unlock(&bin->lock);
 }
 
-/* Large blocks are found in the list of all descriptors. */
+/* Large blocks are found by their descriptors. */
 static void walk_large(struct walk *walk, struct pfs_extents *extents)
 {
 	pfs_mutex_lock(&extents->lock);
-	struct pfs_extent *extent = extents->all;
-	for (; extent != NULL && !walk->is_over; extent = extent->next_of_all)
+	struct pfs_extent *extent = NULL;
+	while (!walk->is_over &&
+	       (extent = pfs_descriptors_next(&extents->descriptors, extent)) != NULL)
 		if (pfs_extent_kind(extent) == PFS_EXTENT_LARGE)
 			visit(walk, (void *)extent->base, extent->request_bytes); /* NOLINT */
 	pfs_mutex_unlock(&extents->lock);

@@ -1,5 +1,5 @@
 # The allocator, compiled for the simulated machine: what searches need of it (docs/explanation/search-results.md).
-foreach(name arena_caches attach bin cache classes extents give lists locks map own purge registry rings slabs
+foreach(name arena_caches attach bin cache classes descriptors extents give lists locks map own purge registry rings slabs
     slots stock take)
   list(APPEND malloc_sources ${PROJECT_SOURCE_DIR}/memory/malloc/${name}.c)
 endforeach()
@@ -61,7 +61,7 @@ endif()
 if(PFS_TESTS)
   set(scenarios word words words3 slabs empty spare groups last_bit late late3 pages ring fills
     ring3 idle own
-    both flush full stock ticks refill arenas grows first ends ticked root)
+    both flush full stock ticks refill arenas grows first ends ticked wiped late_wiped root)
   foreach(scenario ${scenarios})
     foreach(memory sc tso views)
       set(search --executions 3000)

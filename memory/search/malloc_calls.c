@@ -107,6 +107,12 @@ static void call(struct pfs_malloc_thread *thread, char letter)
 		if (pfs_cache_own != &pfs_cache_none)
 			pfs_cache_end(pfs_cache_own);
 		break;
+	case 'u': /* all free memory of the arena is purged */
+		(void)pfs_extents_purge(&bin->arena->extents, PFS_EXTENT_DIRTY, 0, false);
+		break;
+	case 'w': /* pages of descriptors without one in use are wiped */
+		(void)pfs_extents_wipe(&bin->arena->extents, SIZE_MAX);
+		break;
 	case 'p': /* a leaf of the page map */ pfs_malloc_map_reserve(thread->id); break;
 	default: pfs_machine_fail("'%c' is not a call", letter);
 	}

@@ -57,6 +57,11 @@ static const struct pfs_malloc_scene scenes[] = {
 	{ { "arenas", "fff,mm,ee", "blocks of two arenas" }, TWO, "0a0a11", "f,f", 2, false, true },
 	{ { "ends", "mx,tg", "the ring's thread ends" }, TWO, "00-1", "ff,", 3, false, true },
 	{ { "ticked", "mx,r", "the same, with a tick" }, TWO, "00-1", "ff,", 3, false, true },
+	/* Descriptors. */
+	{ { "wiped", "ggkuw,gk", "a neighbour's descriptor is wiped" }, ONE, "001a", "", 0, true,
+	  false },
+	{ { "late_wiped", "gkuw,gtg", "late hints to a wiped descriptor" }, ONE, "011", "", 0,
+	  false, false },
 	/* The page map. */
 	{ { "root", "p,p,p", "threads want one leaf of the page map" }, ONE, "", "", 0, true,
 	  false },
@@ -184,7 +189,8 @@ int main(int argc, char **argv)
 			   "m f malloc and free; b take other threads' rings; r a tick takes all "
 			   "rings;\n"
 			   "k the spare slab ends; e a tick of the bin; l flush its own rings;\n"
-			   "x the thread ends; p reserve a leaf of the page map.\n",
+			   "x the thread ends; p reserve a leaf of the page map; u purge; w wipe "
+			   "idle descriptors.\n",
 		.scenes = scenes,
 		.scene_bytes = sizeof(scenes[0]),
 		.threads_max = PFS_MALLOC_THREADS_MAX,

@@ -104,8 +104,9 @@ void *pfs_system_map(size_t size_bytes)
 
 void *pfs_system_reserve(size_t size_bytes)
 {
-	void *at = base_next;
-	base_next += (size_bytes + PFS_OS_PAGE - 1) / PFS_OS_PAGE * PFS_OS_PAGE;
+	char *at = base_next + (-(uintptr_t)base_next & (PFS_OS_PAGE - 1));
+	base_next = at + (size_bytes + PFS_OS_PAGE - 1) / PFS_OS_PAGE * PFS_OS_PAGE;
+	PFS_MACHINE_CHECK(base_next <= base_end, "too much metadata");
 	return at;
 }
 
@@ -113,6 +114,11 @@ bool pfs_system_purge(void *at, size_t size_bytes)
 {
 	(void)pfs_sim_change(PFS_SIM_UNMAP, at, 0, size_bytes, PFS_SIM_SEQ, PFS_SIM_PLACE("purge"));
 	return madvise(at, size_bytes, MADV_DONTNEED) == 0;
+}
+
+bool pfs_system_wipe(void *at, size_t size_bytes)
+{
+	return pfs_system_purge(at, size_bytes);
 }
 
 bool pfs_system_purge_lazily(void *at, size_t size_bytes)

@@ -97,6 +97,19 @@ bool pfs_system_purge(void *at, size_t size_bytes)
 	return true;
 }
 
+/* Of descriptors. What threads read without a lock changes in steps that the machine sees. */
+bool pfs_system_wipe(void *at, size_t size_bytes)
+{
+	struct pfs_extent *first = at;
+	for (size_t i = 0; i < size_bytes / sizeof(*first); i++) {
+		pfs_store_relaxed(&first[i].arena, NULL); /* relaxed: no order is certain */
+		pfs_store_relaxed(&first[i].kind, 0);     /* relaxed: as above */
+		pfs_store_relaxed(&first[i].summary, 0);  /* relaxed: as above */
+	}
+	memset(at, 0, size_bytes);
+	return true;
+}
+
 bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 {
 	return pfs_system_purge(at, size_bytes);
@@ -287,12 +300,13 @@ static bool name_ring(const struct pfs_malloc_world *self, const void *address, 
 	return false;
 }
 
-static bool name_extent(const struct pfs_malloc_world *self, const void *address, char *name,
+static bool name_extent(struct pfs_malloc_world *self, const void *address, char *name,
 			size_t name_bytes)
 {
 	uint32_t number = 0;
-	for (const struct pfs_extent *at = self->arenas[0].extents.all; at != NULL;
-	     at = at->next_of_all, number++) {
+	struct pfs_descriptors *descriptors = &self->arenas[0].extents.descriptors;
+	struct pfs_extent *at = NULL;
+	for (; (at = pfs_descriptors_next(descriptors, at)) != NULL; number++) {
 		if (!name_in(address, at, sizeof(*at)))
 			continue;
 		if (name_in(address, at->few_words, sizeof(at->few_words)))

@@ -28,7 +28,8 @@ static struct pfs_extent *held[HELD_MOST];
 static uint32_t held_count;
 static uint64_t seed;
 static uint32_t step;
-static uint32_t refusals; /* metadata allocations to refuse next */
+static uint32_t refusals; /* descriptors to refuse next */
+static bool has_no_chunk; /* no memory for more of them */
 
 #define CHECK(condition, ...)                                                   \
 	do {                                                                    \
@@ -45,11 +46,19 @@ void *__wrap_pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes);
 
 void *__wrap_pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 {
+	return has_no_chunk ? NULL : __real_pfs_base_new(pool, size_bytes);
+}
+
+struct pfs_extent *__real_pfs_descriptors_take(struct pfs_descriptors *self);
+struct pfs_extent *__wrap_pfs_descriptors_take(struct pfs_descriptors *self);
+
+struct pfs_extent *__wrap_pfs_descriptors_take(struct pfs_descriptors *self)
+{
 	if (refusals != 0) {
 		refusals--;
 		return NULL;
 	}
-	return __real_pfs_base_new(pool, size_bytes);
+	return __real_pfs_descriptors_take(self);
 }
 
 static uint64_t draw(uint64_t below)
@@ -324,6 +333,7 @@ static void one_call(void)
 {
 	uint64_t kind = draw(100);
 	refusals = draw(20) == 0 ? 1 + (uint32_t)draw(2) : 0;
+	has_no_chunk = draw(4) == 0;
 	if (kind < 40)
 		take();
 	else if (kind < 64 && held_count != 0)
@@ -332,13 +342,16 @@ static void one_call(void)
 		resize(held[draw(held_count)]);
 	else if (kind < 95)
 		hide();
-	else if (kind < 98)
+	else if (kind < 97)
 		purge();
+	else if (kind < 98)
+		(void)pfs_extents_wipe(extents, 1 + draw(9));
 	else if (kind < 99)
 		(void)pfs_extents_low(extents, PFS_EXTENT_DIRTY);
 	else if (draw(8) == 0)
 		(void)pfs_extents_unmap(extents);
 	refusals = 0;
+	has_no_chunk = false;
 }
 
 int main(int argc, char **argv)
