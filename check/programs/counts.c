@@ -14,7 +14,7 @@
 
 #include <pfslab/check.h>
 
-static atomic_int word, other;
+static atomic_int word, other, met_once;
 static int counter; /* not atomic */
 static int met;
 
@@ -335,4 +335,27 @@ PFS_CHECK_SCENARIO(locks_again_fails)
 	(void)pthread_mutex_init(&recursive, &kind);
 	pfs_check_thread(locks_again, 0);
 	pfs_check_thread(finds_it_held, 0);
+}
+
+/* A chance to fail that only another thread's failure opens, which is the higher one: --spurious 2. */
+static void fails_second(void *argument)
+{
+	int zero = 0;
+	(void)argument;
+	if (atomic_load(&other) == 1 && !atomic_compare_exchange_weak(&word, &zero, 1))
+		pfs_check_assert(!"both fail");
+}
+
+static void fails_first(void *argument)
+{
+	int zero = 0;
+	(void)argument;
+	if (!atomic_compare_exchange_weak(&met_once, &zero, 1))
+		atomic_store(&other, 1);
+}
+
+PFS_CHECK_SCENARIO(chance_of_chance)
+{
+	pfs_check_thread(fails_second, 0);
+	pfs_check_thread(fails_first, 0);
 }
