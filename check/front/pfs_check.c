@@ -148,9 +148,9 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	return !result.failed && sums->error == NULL;
 }
 
-/* All sets of up to `more` further faults, each after those that are set. A set may show that a thread
- * has more chances to fail than were known, also one of those before; so it goes on until there are
- * no new ones. */
+/* All sets of up to `more` further faults, each after those that are set. A set may show that a
+ * thread has more chances to fail than were known, also one of those before; so it goes on until
+ * there are no new ones. */
 static bool search_faults(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			  const struct pfs_scenario *scenario, uint64_t more, struct sums *sums)
 {

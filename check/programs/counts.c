@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,81 @@ PFS_CHECK_SCENARIO(destroys_met)
 	(void)pthread_barrier_init(&barrier, NULL, 2);
 	pfs_check_thread(meets, 0);
 	pfs_check_thread(meets, 0);
+}
+
+/* It frees the barrier, too, or initializes another one there, which both use. */
+static pthread_barrier_t *own_barrier;
+
+static void meets_and_frees(void *argument)
+{
+	pthread_barrier_t *own = own_barrier;
+	if (pthread_barrier_wait(own) != PTHREAD_BARRIER_SERIAL_THREAD)
+		return;
+	if (argument == NULL)
+		(void)pthread_barrier_destroy(own);
+	own_barrier = NULL;
+	free(own);
+}
+
+static void meets_again(void *argument)
+{
+	(void)argument;
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		(void)pthread_barrier_destroy(&barrier);
+		(void)pthread_barrier_init(&barrier, NULL, 2);
+		atomic_store(&word, 1);
+	}
+	while (atomic_load(&word) == 0)
+		;
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+		counter++;
+}
+
+static void met_twice(void *argument)
+{
+	(void)argument;
+	pfs_check_assert(counter == 1);
+}
+
+#define FREES(name, destroyed)                                              \
+	PFS_CHECK_SCENARIO(name)                                            \
+	{                                                                   \
+		own_barrier = malloc(sizeof(*own_barrier));                 \
+		(void)pthread_barrier_init(own_barrier, NULL, 2);           \
+		pfs_check_thread(meets_and_frees, (destroyed) ? NULL : ""); \
+		pfs_check_thread(meets_and_frees, (destroyed) ? NULL : ""); \
+	}
+FREES(frees_met, true)
+FREES(frees_undestroyed_fails, false)
+
+PFS_CHECK_SCENARIO(meets_again)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	pfs_check_thread(meets_again, 0);
+	pfs_check_thread(meets_again, 0);
+	pfs_check_at_rest(met_twice, 0);
+}
+
+/* One that a constructor initialized, in each execution anew, beside one of the set-up. */
+static pthread_barrier_t constructed;
+
+static __attribute__((constructor)) void construct(void)
+{
+	(void)pthread_barrier_init(&constructed, NULL, 2);
+}
+
+static void meets_twice(void *argument)
+{
+	(void)argument;
+	pthread_barrier_wait(&constructed);
+	pthread_barrier_wait(&barrier);
+}
+
+PFS_CHECK_SCENARIO(meets_constructed)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	pfs_check_thread(meets_twice, 0);
+	pfs_check_thread(meets_twice, 0);
 }
 
 /* Where it is, it only passes to the next load. */
@@ -337,7 +413,8 @@ PFS_CHECK_SCENARIO(locks_again_fails)
 	pfs_check_thread(finds_it_held, 0);
 }
 
-/* A chance to fail that only another thread's failure opens, which is the higher one: --spurious 2. */
+/* A chance to fail that only another thread's failure opens, which is the higher one: --spurious 2.
+ */
 static void fails_second(void *argument)
 {
 	int zero = 0;
