@@ -9,6 +9,7 @@
 
 #include "check/front/arguments.h"
 #include "check/front/assembly.h"
+#include "check/front/clock.h"
 #include "check/front/compile.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
@@ -390,6 +391,7 @@ static const char *keep_program(void)
 {
 	pfs_names_begin();
 	pfs_loops_find_trials();
+	pfs_clock_find_readers();
 	return pfs_library_keep();
 }
 

@@ -265,6 +265,23 @@ PFS_CHECK_SCENARIO(waits_a_while_fails)
 	pfs_check_thread(sets_word, 0);
 }
 
+/* It sleeps while it waits, and reads the clock when it has waited. */
+static void sleeps_a_while(void *argument)
+{
+	(void)argument;
+	struct timespec time = { 1, 0 };
+	while (atomic_load(&word) == 0)
+		nanosleep(&time, NULL);
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	pfs_check_assert(time.tv_sec < 1000000002);
+}
+
+PFS_CHECK_SCENARIO(sleeps_a_while_fails)
+{
+	pfs_check_thread(sleeps_a_while, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
 /* A compare-and-swap that fails has written what it saw where others may read it. */
 static struct node {
 	struct node *next;
