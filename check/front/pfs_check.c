@@ -300,6 +300,10 @@ static bool wants_more(void)
 		pfs_shared_take_meets(pfs_user.meets);
 		return true;
 	}
+	if (strcmp(result.message, PFS_USER_STACKS_WANTED) == 0) {
+		pfs_user.meets_on_stacks = true;
+		return true;
+	}
 	if (strcmp(result.message, PFS_USER_SLOT_WANTED) != 0 ||
 	    pfs_user.slots >= PFS_USER_THREADS_MAX)
 		return false;
@@ -314,6 +318,7 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
 	pfs_user.slots = (uint32_t)arguments->slots;
 	pfs_library_forget_names();
+	pfs_user.meets_on_stacks = arguments->schedule != NULL || arguments->no_races;
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	memset(pfs_user.meets, seeks_classes(arguments) ? 0 : 0xFF, sizeof(pfs_user.meets));
