@@ -349,7 +349,7 @@ static void drain_own(const void *address, size_t size_bytes, const struct pfs_s
  * meets_on_stacks has seen no execution in which threads meet on a stack. In the others, up to such
  * an access, what is not kept here makes no difference to what is executed.
  *
- * The other conditions leave to pfs_user_plain what is not usual: a variable of a function that has
+ * The other conditions leave to look_at_plain what is not usual: a variable of a function that has
  * returned; bytes that are shared for loops.h; stores that wait in the thread's buffer; and
  * searches that look at plain accesses for other reasons than races.
  */
@@ -367,7 +367,8 @@ static inline bool is_private(const struct pfs_machine *machine, const void *add
 	       machine->hooks.plain == pfs_races_plain;
 }
 
-void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+static __attribute__((noinline)) void look_at_plain(const void *address, size_t size_bytes,
+						    bool writes, const void *code)
 {
 	struct pfs_machine *machine = pfs_user.machine;
 	const void *own;
@@ -377,10 +378,6 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	    address == &errno)
 		return;
 	pfs_limit_spend(PFS_LIMIT_ACCESS + size_bytes / PFS_LIMIT_BYTES);
-	if (is_private(machine, address, size_bytes, __builtin_frame_address(0))) {
-		pfs_user.threads[machine->run.running->id].plain_count++;
-		return;
-	}
 	const struct pfs_sim_place *place = pfs_user_place(code, &own);
 	if (machine->run.running != NULL)
 		drain_own(address, size_bytes, place);
@@ -406,4 +403,19 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 					    writes };
 		machine->hooks.plain(machine, &access);
 	}
+}
+
+void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	bool is_usual = (uintptr_t)address - stacks.first < stacks.bytes && pfs_user.is_late == 0 &&
+			size_bytes <= PFS_LIMIT_BYTES;
+	if (!is_usual || !is_private(machine, address, size_bytes, __builtin_frame_address(0))) {
+		look_at_plain(address, size_bytes, writes, code);
+		return;
+	}
+	/* The next operation looks at the clock: what it leaves on the stack must not depend on it.
+	 */
+	pfs_limit_left -= pfs_limit_left != 0;
+	pfs_user.threads[machine->run.running->id].plain_count++;
 }

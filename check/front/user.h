@@ -96,7 +96,7 @@ struct pfs_user {
 	uint32_t thread_count;
 	uint32_t slots; /* threads of pthread_create that an execution may have */
 	uint32_t meets[PFS_USER_MEETS_MAX]; /* a bit of each thread that uses a barrier */
-	bool meets_on_stacks; /* threads may access each other's stacks: see pfs_user_plain */
+	bool meets_on_stacks; /* threads may access each other's stacks: see is_private of user.c */
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;
