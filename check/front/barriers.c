@@ -7,24 +7,40 @@
 #include <string.h>
 
 #include "check/front/calls.h"
+#include "check/front/heap.h"
 #include "check/front/lives.h"
 #include "check/front/result.h"
 #include "check/front/shared.h"
 #include "check/machine/actors.h"
+#include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
 #define HERE __builtin_return_address(0)
 #define MEMBERS_MAX 8u
-#define OPTIONS_MAX 64u /* that a search of classes keeps at a step */
+#define LIVES_MAX 1024u
+#define CONSTRUCTORS (PFS_USER_THREADS_MAX + 1)
+#define OWNERS (CONSTRUCTORS + 1) /* of lives: threads, set-up and final check, constructors */
+#define OPTIONS_MAX 64u           /* that a search of classes keeps at a step */
 
 /* Fields of a member's byte, and of the byte of the first member, which leads: */
 #define ROUND 3u  /* 1 or 2, in turn */
 #define LOOKS 4u  /* at the result */
 #define SERIAL 2u /* shift: which member is the serial thread; the leader writes it */
 
-struct pfs_barrier {
+/* What its threads wait for. A thread may destroy the barrier as soon as its own wait has returned:
+ * glibc's pthread_barrier_destroy waits until the others have left, too. What they did before they
+ * arrived happens before the call anyway, and they read nothing else of the barrier. So nobody can
+ * tell whether it waits; here it does not, and they return from a life that is over: each
+ * initialization has its own. */
+struct pfs_barrier_life {
 	uint8_t bytes[MEMBERS_MAX]; /* of the machine: of each member; or of each round */
 	uint32_t count;             /* of the machine: arrivals so far, if members are not known */
+	bool ended;                 /* it was destroyed */
+	const struct pfs_barrier *barrier;
+};
+
+struct pfs_barrier {
+	struct pfs_barrier_life *now;
 	uint8_t total;
 	uint8_t key;     /* of pfs_user.meets */
 	uint8_t rounds;  /* a bit of each member: which of the two values was its last */
@@ -36,13 +52,52 @@ _Static_assert(PFS_USER_MEETS_MAX <= UINT8_MAX, "a key must fit");
 
 static const struct pfs_life_kind barriers = { "barrier", false };
 
-/* A barrier's key is the same in each execution of a class. */
-static uint32_t new_key(void)
+/* By the thread that initialized it, and how many it had initialized: a place that is the same in
+ * each execution of a class, and has had no other use in this one. */
+static struct pfs_barrier_life lives[OWNERS][LIVES_MAX];
+static uint32_t constructed; /* initialized by constructors, before all executions */
+
+void pfs_barriers_begin(void)
 {
-	struct pfs_user_thread *self = pfs_user_current();
-	uint32_t number = self->barriers++;
-	return number < PFS_USER_BARRIERS_MAX ? self->id * PFS_USER_BARRIERS_MAX + number
-					      : PFS_USER_MEETS_MAX;
+	for (uint32_t i = 0; i < constructed; i++)
+		lives[CONSTRUCTORS][i] =
+			(struct pfs_barrier_life){ .barrier = lives[CONSTRUCTORS][i].barrier };
+}
+
+void pfs_barriers_put(struct pfs_machine_snapshot *snapshot)
+{
+	for (uint32_t id = 0; id < OWNERS; id++) {
+		uint32_t count = id == CONSTRUCTORS ? constructed : pfs_user.threads[id].barriers;
+		if (count != 0)
+			pfs_snapshot_put(snapshot, lives[id], count * sizeof(lives[id][0]));
+	}
+}
+
+const void *pfs_barriers_object(const void *address)
+{
+	uintptr_t at = (uintptr_t)address - (uintptr_t)lives;
+	if (at >= sizeof(lives))
+		return NULL;
+	const struct pfs_barrier_life *life = &lives[0][0] + at / sizeof(*life);
+	return (const char *)life->barrier + at % sizeof(*life);
+}
+
+/* A barrier's key is the same in each execution of a class, too. */
+static void begin_life(struct pfs_barrier *self, const struct pfs_sim_place *place)
+{
+	struct pfs_user_thread *thread = pfs_user_current();
+	uint32_t number = thread->barriers, owner = pfs_user_runs() ? thread->id : CONSTRUCTORS;
+	uint32_t at = owner == CONSTRUCTORS ? constructed++ : number;
+	if (at >= LIVES_MAX)
+		pfs_machine_find(
+			PFS_FOUND_UNCHECKED, PFS_SIDES(pfs_side_here("initializes", place)),
+			"a thread initializes more than %u barriers at " PFS_SIDE_1, LIVES_MAX);
+	thread->barriers++;
+	self->now = &lives[owner][at];
+	*self->now = (struct pfs_barrier_life){ .barrier = self };
+	self->key = (uint8_t)(number < PFS_USER_BARRIERS_MAX
+				      ? thread->id * PFS_USER_BARRIERS_MAX + number
+				      : PFS_USER_MEETS_MAX);
 }
 
 static uint32_t users_of(const struct pfs_barrier *self)
@@ -61,7 +116,7 @@ int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attr
 	pfs_life_begin(&self->life, self, &barriers, place);
 	memset(self, 0, sizeof(pthread_barrier_t));
 	self->total = total < UINT8_MAX ? (uint8_t)total : UINT8_MAX; /* more than can come */
-	self->key = (uint8_t)new_key();
+	begin_life(self, place);
 	self->life = pfs_life_begun(place);
 	return 0;
 }
@@ -69,12 +124,13 @@ int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attr
 int pfs_barrier_destroy(struct pfs_barrier *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_destroy");
-	/* Not the other bytes: a thread that others let go on may destroy it while they return. */
+	/* Not what a wait reads: to wait and to destroy, unordered, is misuse. */
 	pfs_user_plain(&self->life, sizeof(self->life), true, HERE);
 	pfs_life_use(&self->life, self, &barriers, place);
 	if (self->waiting != 0)
 		pfs_machine_find(PFS_FOUND_MISUSE, PFS_SIDES(pfs_side_here("destroys", place)),
 				 "%s: it is still in use, at " PFS_SIDE_1, place->text);
+	self->now->ended = true;
 	self->life = pfs_life_ended(place);
 	return 0;
 }
@@ -133,14 +189,14 @@ static uint32_t lead(struct pfs_barrier *self, uint32_t members, uint32_t round,
 {
 	uint32_t looking = looks;
 	for (uint32_t i = 1; i < members; i++) {
-		if ((await(&self->bytes[i], is_round, round, place) & LOOKS) != 0)
+		if ((await(&self->now->bytes[i], is_round, round, place) & LOOKS) != 0)
 			looking |= 1u << i;
 	}
 	if (members < self->total)
-		(void)await(&self->bytes[0], is_round, ROUND, place); /* for ever */
+		(void)await(&self->now->bytes[0], is_round, ROUND, place); /* for ever */
 	uint32_t serial = choose_serial(self, looking, members, place);
 	self->waiting = 0;
-	(void)act(PFS_SIM_EXCHANGE, &self->bytes[0], round | serial << SERIAL, PFS_SIM_RELEASE,
+	(void)act(PFS_SIM_EXCHANGE, &self->now->bytes[0], round | serial << SERIAL, PFS_SIM_RELEASE,
 		  place);
 	return serial;
 }
@@ -148,9 +204,9 @@ static uint32_t lead(struct pfs_barrier *self, uint32_t members, uint32_t round,
 static uint32_t follow(struct pfs_barrier *self, uint32_t own, uint32_t round, bool looks,
 		       const struct pfs_sim_place *place)
 {
-	(void)act(PFS_SIM_EXCHANGE, &self->bytes[own], round | (looks ? LOOKS : 0), PFS_SIM_RELEASE,
-		  place);
-	return (uint32_t)await(&self->bytes[0], is_round, round, place) >> SERIAL;
+	(void)act(PFS_SIM_EXCHANGE, &self->now->bytes[own], round | (looks ? LOOKS : 0),
+		  PFS_SIM_RELEASE, place);
+	return (uint32_t)await(&self->now->bytes[0], is_round, round, place) >> SERIAL;
 }
 
 static int meet_known(struct pfs_barrier *self, uint32_t users, bool looks,
@@ -178,10 +234,10 @@ static bool is_at_least(uint64_t value, uint64_t argument)
 
 static int meet_any(struct pfs_barrier *self, const struct pfs_sim_place *place)
 {
-	uint32_t before = (uint32_t)pfs_call_act(PFS_SIM_ADD, &self->count, 1, PFS_SIM_ACQ_REL,
+	uint32_t before = (uint32_t)pfs_call_act(PFS_SIM_ADD, &self->now->count, 1, PFS_SIM_ACQ_REL,
 						 place);
 	uint32_t round = before / self->total;
-	uint8_t *ends = &self->bytes[round % MEMBERS_MAX];
+	uint8_t *ends = &self->now->bytes[round % MEMBERS_MAX];
 	self->waiting = (uint8_t)((before + 1) % self->total);
 	if (self->waiting != 0) {
 		(void)await(ends, is_at_least, round / MEMBERS_MAX + 1, place);
@@ -214,9 +270,13 @@ int pfs_barrier_wait(struct pfs_barrier *self)
 	bool known = users != PFS_USER_MEETS_ORDERS;
 	if (known)
 		learn(self, users | 1u << thread->id);
+	const struct pfs_barrier_life *life = self->now;
+	pfs_user_plain(&self->now, sizeof(self->now), false, HERE); /* is it initialized by now? */
 	thread->awaited = self;
 	int result = known ? meet_known(self, users, pfs_result_may_be_read(HERE), place)
 			   : meet_any(self, place);
 	thread->awaited = NULL;
+	if (!life->ended) /* others may have freed it, although it was not destroyed */
+		pfs_check_heap_look(self, sizeof(*self), false, place);
 	return result;
 }

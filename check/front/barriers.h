@@ -24,4 +24,12 @@ int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attr
 int pfs_barrier_destroy(struct pfs_barrier *self);
 int pfs_barrier_wait(struct pfs_barrier *self);
 
+/* Before an execution; adds to the snapshot all that an execution changes here. */
+struct pfs_machine_snapshot;
+void pfs_barriers_begin(void);
+void pfs_barriers_put(struct pfs_machine_snapshot *snapshot);
+
+/* In the program's barrier, for an address that its threads wait for; NULL: for none. */
+const void *pfs_barriers_object(const void *address);
+
 #endif

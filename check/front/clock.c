@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "check/front/library.h"
 #include "check/front/user.h"
 #include "check/machine/clocks.h"
 #include "check/machine/model.h"
@@ -26,6 +27,18 @@ static struct {
 	uint32_t counts[OUTSIDE + 1];
 	struct change changes[OUTSIDE + 1][CHANGES_MAX];
 } clocks;
+
+/* May the program learn the time? Else nobody can tell how long a thread has slept. */
+static bool is_read;
+
+void pfs_clock_find_readers(void)
+{
+	static const char *const readers[] = { "clock_gettime", "gettimeofday", "time", "clock",
+					       "timespec_get" };
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+		is_read |= pfs_library_calls_whole(readers[i]);
+	is_read |= pfs_library_calls("_ZNSt6chrono3_V2") || pfs_library_calls("_ZNSt3__16chrono");
+}
 
 void pfs_clock_begin(void)
 {
@@ -146,6 +159,8 @@ int pfs_clock_timespec_get(struct timespec *now, int base)
 static int pass(uint64_t ns)
 {
 	(void)advance(ns);
+	if (is_read && ns != 0)
+		pfs_user_current()->readings++; /* a later one has another value */
 	return 0;
 }
 

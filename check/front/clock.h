@@ -13,6 +13,9 @@
 #include <sys/time.h>
 #include <time.h>
 
+/* The program is open: does it call a function that tells the time? */
+void pfs_clock_find_readers(void);
+
 /* Before the set-up of an execution. */
 void pfs_clock_begin(void);
 struct pfs_machine_snapshot;

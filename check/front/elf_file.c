@@ -359,14 +359,14 @@ void pfs_elf_demangle(struct pfs_elf_file *self, pfs_elf_demangler *demangler)
 	}
 }
 
-bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning)
+bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning, bool is_whole)
 {
 	const Elf64_Shdr *table = section_of(self, SHT_DYNSYM);
 	const Elf64_Sym *symbols = (const void *)(self->bytes + table->sh_offset);
 	for (size_t i = 1; i < table->sh_size / sizeof(*symbols); i++) {
 		const char *name = string_of(self, table, symbols[i].st_name);
 		if (symbols[i].st_shndx == SHN_UNDEF &&
-		    strncmp(name, beginning, strlen(beginning)) == 0)
+		    strncmp(name, beginning, strlen(beginning) + is_whole) == 0)
 			return true;
 	}
 	return false;

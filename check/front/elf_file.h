@@ -57,8 +57,8 @@ const char *pfs_elf_refusal(const struct pfs_elf_file *self, const struct pfs_na
 typedef char *pfs_elf_demangler(const char *name, char *buffer, size_t *bytes, int *status);
 void pfs_elf_demangle(struct pfs_elf_file *self, pfs_elf_demangler *demangler);
 
-/* Does it call a function whose name begins so? */
-bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning);
+/* Does it call a function whose name begins so, or is so? */
+bool pfs_elf_calls(const struct pfs_elf_file *self, const char *beginning, bool is_whole);
 
 /* No name was used. */
 void pfs_elf_forget_names(struct pfs_elf_file *self);

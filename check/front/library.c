@@ -324,7 +324,12 @@ void *pfs_library_symbol(const char *name)
 
 bool pfs_library_calls(const char *beginning)
 {
-	return pfs_elf_calls(&library.file, beginning);
+	return pfs_elf_calls(&library.file, beginning, false);
+}
+
+bool pfs_library_calls_whole(const char *name)
+{
+	return pfs_elf_calls(&library.file, name, true);
 }
 
 bool pfs_library_has_lines(void)

@@ -42,8 +42,9 @@ void pfs_library_forget_names(void);
 void pfs_library_short_names(void (*visit)(void *context, const char *name, const char *whole),
 			     void *context);
 
-/* Does the program call a function whose name begins so? */
+/* Does the program call a function whose name begins so; of this name? */
 bool pfs_library_calls(const char *beginning);
+bool pfs_library_calls_whole(const char *name);
 
 /* Of the program, or of what it is linked with: such as a function of the C++ library. NULL: none.
  */

@@ -5,7 +5,8 @@
  * tries a lock, or a yield. If it returns to a place in the state of an earlier visit (registers,
  * stack and errno are compared), and has changed nothing since, the iteration between had no
  * effect: the same execution exists without it. So the thread waits there: PFS_YIELD_LOOP of
- * news.h. What it passes to the call is compared, too, and how often it has read a clock.
+ * news.h. What it passes to the call is compared, too, and how often it has read a clock or,
+ * if the program reads any, slept.
  *
  * Effects are: what changes atomic memory; a plain write outside of the thread's own stack; malloc
  * and free; a call of a library's function that is not seen; a spurious failure; a value of a key.

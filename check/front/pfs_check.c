@@ -9,6 +9,7 @@
 
 #include "check/front/arguments.h"
 #include "check/front/assembly.h"
+#include "check/front/clock.h"
 #include "check/front/compile.h"
 #include "check/front/debug.h"
 #include "check/front/heap.h"
@@ -148,29 +149,35 @@ static bool search(const struct pfs_check_arguments *arguments, struct pfs_machi
 	return !result.failed && sums->error == NULL;
 }
 
-/* All sets of up to `more` further faults, each after those that are set. */
+/* All sets of up to `more` further faults, each after those that are set. A set may show that a
+ * thread has more chances to fail than were known, also one of those before; so it goes on until
+ * there are no new ones. */
 static bool search_faults(const struct pfs_check_arguments *arguments, struct pfs_machine *machine,
 			  const struct pfs_scenario *scenario, uint64_t more, struct sums *sums)
 {
+	uint32_t tried[PFS_USER_THREADS_MAX] = { 0 };
 	if (!search(arguments, machine, scenario, sums))
 		return false;
 	if (more == 0 || sums->report.stopped)
 		return true;
-	struct pfs_user_fault last = { 0, 0 };
-	uint32_t at = pfs_user.fault_count;
-	if (at != 0)
-		last = pfs_user.faults[at - 1];
-	for (uint32_t thread = last.thread; thread < PFS_USER_THREADS_MAX; thread++) {
-		uint32_t first = at != 0 && thread == last.thread ? last.number + 1 : 0;
-		for (uint32_t n = first; n < pfs_user.may_fail[thread]; n++) {
-			pfs_user.faults[at] = (struct pfs_user_fault){ thread, n };
-			pfs_user.fault_count = at + 1;
-			if (!search_faults(arguments, machine, scenario, more - 1, sums))
-				return false;
-			pfs_user.fault_count = at;
-			if (sums->report.stopped)
-				return true;
+	uint32_t at = pfs_user.fault_count, first = 0;
+	if (at != 0) {
+		first = pfs_user.faults[at - 1].thread;
+		tried[first] = pfs_user.faults[at - 1].number + 1;
+	}
+	for (uint32_t thread = first; thread < PFS_USER_THREADS_MAX;) {
+		if (tried[thread] >= pfs_user.may_fail[thread]) {
+			thread++;
+			continue;
 		}
+		pfs_user.faults[at] = (struct pfs_user_fault){ thread, tried[thread]++ };
+		pfs_user.fault_count = at + 1;
+		if (!search_faults(arguments, machine, scenario, more - 1, sums))
+			return false;
+		pfs_user.fault_count = at;
+		if (sums->report.stopped)
+			return true;
+		thread = first;
 	}
 	return true;
 }
@@ -293,6 +300,10 @@ static bool wants_more(void)
 		pfs_shared_take_meets(pfs_user.meets);
 		return true;
 	}
+	if (strcmp(result.message, PFS_USER_STACKS_WANTED) == 0) {
+		pfs_user.meets_on_stacks = true;
+		return true;
+	}
 	if (strcmp(result.message, PFS_USER_SLOT_WANTED) != 0 ||
 	    pfs_user.slots >= PFS_USER_THREADS_MAX)
 		return false;
@@ -307,6 +318,7 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	const struct pfs_scenario scenario = pfs_check_scenario_of(at);
 	pfs_user.slots = (uint32_t)arguments->slots;
 	pfs_library_forget_names();
+	pfs_user.meets_on_stacks = arguments->schedule != NULL || arguments->no_races;
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	memset(pfs_user.meets, seeks_classes(arguments) ? 0 : 0xFF, sizeof(pfs_user.meets));
@@ -384,6 +396,7 @@ static const char *keep_program(void)
 {
 	pfs_names_begin();
 	pfs_loops_find_trials();
+	pfs_clock_find_readers();
 	return pfs_library_keep();
 }
 

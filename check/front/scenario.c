@@ -2,6 +2,7 @@
 
 #include <pfslab/check.h>
 
+#include "check/front/barriers.h"
 #include "check/front/calls.h"
 #include "check/front/clock.h"
 #include "check/front/debug.h"
@@ -123,6 +124,7 @@ static void setup(struct pfs_machine *machine, void *context)
 	pfs_clock_begin();
 	pfs_futex_begin();
 	pfs_user_begin();
+	pfs_barriers_begin();
 	pfs_history_begin();
 	pfs_library_restore();
 	pfs_user.in_setup = true;
@@ -223,9 +225,12 @@ static void finish(struct pfs_machine *machine, void *context)
 static bool name_address(void *context, const void *address, char *name, size_t name_bytes)
 {
 	const struct pfs_machine *machine = pfs_user.machine;
+	const void *in_barrier = pfs_barriers_object(address);
 	(void)context;
 	if (address == NULL)
 		return false;
+	if (in_barrier != NULL)
+		address = in_barrier;
 	for (uint32_t id = 0; id < machine->thread_count; id++) {
 		const struct pfs_user_thread *thread = &pfs_user.threads[id];
 		const char *what = address == &thread->begun   ? "begin of"
@@ -262,6 +267,7 @@ static void keep_whole(struct pfs_machine_snapshot *snapshot, void *context)
 {
 	(void)context;
 	pfs_user_put(snapshot);
+	pfs_barriers_put(snapshot);
 	pfs_locals_put(snapshot);
 	pfs_clock_put(snapshot);
 	pfs_futex_put(snapshot);

@@ -13,6 +13,7 @@
 #include "check/front/shared.h"
 #include "check/front/thread_local.h"
 #include "check/machine/model.h"
+#include "check/machine/races.h"
 #include "check/machine/snapshot.h"
 #include "check/machine/trace.h"
 
@@ -250,6 +251,13 @@ bool pfs_user_fails(void)
 
 /* ---- operations ---- */
 
+/* A thread accesses what is on the stack of `owner`. See is_private. */
+static inline void look_at_owner(const struct pfs_user_thread *self, uint32_t owner)
+{
+	if (owner != self->id && owner < PFS_USER_THREADS_MAX && !pfs_user.meets_on_stacks)
+		pfs_machine_fail(PFS_USER_STACKS_WANTED);
+}
+
 uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 {
 	struct pfs_user_thread *self = pfs_user_current();
@@ -260,6 +268,7 @@ uint64_t pfs_user_execute(const struct pfs_sim_operation *operation)
 	bool has_bytes = operation->size_bytes != 0 && operation->kind != PFS_SIM_NOTE;
 	bool accesses = operation->kind <= PFS_SIM_UNLOCK;
 	uint32_t owner = has_bytes ? stack_of(operation->address) : PFS_THREAD_NONE;
+	look_at_owner(self, owner);
 	if (accesses) {
 		if (owner != PFS_THREAD_NONE)
 			look_at_stack(owner, operation->address, operation->kind != PFS_SIM_LOAD,
@@ -331,7 +340,35 @@ static void drain_own(const void *address, size_t size_bytes, const struct pfs_s
 	}
 }
 
-void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+/*
+ * A plain access of a thread to its own stack, which nothing needs to know of.
+ *
+ * A race on a stack needs an access of another thread. The first such access of an execution, of
+ * any kind, ends it as failed (look_at_owner), before it is executed; the search then starts again
+ * with meets_on_stacks, and each access to a stack is kept. So a search that ends without
+ * meets_on_stacks has seen no execution in which threads meet on a stack. In the others, up to such
+ * an access, what is not kept here makes no difference to what is executed.
+ *
+ * The other conditions leave to look_at_plain what is not usual: a variable of a function that has
+ * returned; bytes that are shared for loops.h; stores that wait in the thread's buffer; and
+ * searches that look at plain accesses for other reasons than races.
+ */
+static inline bool is_private(const struct pfs_machine *machine, const void *address,
+			      size_t size_bytes, const void *frame)
+{
+	const struct pfs_vthread *running = machine->run.running;
+	if (running == NULL || pfs_user.meets_on_stacks || pfs_user.closes != NULL)
+		return false;
+	const struct pfs_user_thread *self = &pfs_user.threads[running->id];
+	uintptr_t end = (uintptr_t)running->fiber.stack + running->fiber.stack_bytes;
+	return (uintptr_t)address - (uintptr_t)frame < end - (uintptr_t)frame &&
+	       end - (uintptr_t)address >= size_bytes && self->shared_count == 0 &&
+	       running->buffer_count == 0 && self->plain_count < PLAIN_MAX &&
+	       machine->hooks.plain == pfs_races_plain;
+}
+
+static __attribute__((noinline)) void look_at_plain(const void *address, size_t size_bytes,
+						    bool writes, const void *code)
 {
 	struct pfs_machine *machine = pfs_user.machine;
 	const void *own;
@@ -351,6 +388,7 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 	if (owner != PFS_THREAD_NONE)
 		look_at_stack(owner, address, writes, place);
 	struct pfs_user_thread *self = pfs_user_current();
+	look_at_owner(self, owner);
 	pfs_loops_plain(self, owner, address, size_bytes, writes);
 	if (self->plain_count++ == PLAIN_MAX)
 		pfs_machine_find(
@@ -365,4 +403,19 @@ void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const v
 					    writes };
 		machine->hooks.plain(machine, &access);
 	}
+}
+
+void pfs_user_plain(const void *address, size_t size_bytes, bool writes, const void *code)
+{
+	const struct pfs_machine *machine = pfs_user.machine;
+	bool is_usual = (uintptr_t)address - stacks.first < stacks.bytes && pfs_user.is_late == 0 &&
+			size_bytes <= PFS_LIMIT_BYTES;
+	if (!is_usual || !is_private(machine, address, size_bytes, __builtin_frame_address(0))) {
+		look_at_plain(address, size_bytes, writes, code);
+		return;
+	}
+	/* The next operation looks at the clock: what it leaves on the stack must not depend on it.
+	 */
+	pfs_limit_left -= pfs_limit_left != 0;
+	pfs_user.threads[machine->run.running->id].plain_count++;
 }

@@ -20,6 +20,8 @@
 #define PFS_USER_SLOT_WANTED "one more thread of pthread_create"
 /* The same where other threads meet at a barrier than were known (barriers.h). */
 #define PFS_USER_MEETS_WANTED "one more thread at a barrier"
+/* The same where a thread accesses another one's stack, and it was not known that one does. */
+#define PFS_USER_STACKS_WANTED "an access to another thread's stack"
 #define PFS_USER_BARRIERS_MAX 4u /* that a thread initializes, and whose threads are known */
 #define PFS_USER_MEETS_MAX ((PFS_USER_THREADS_MAX + 1) * PFS_USER_BARRIERS_MAX)
 #define PFS_USER_MEETS_ORDERS UINT32_MAX /* any threads: orders of arrival matter */
@@ -61,7 +63,7 @@ struct pfs_user_thread {
 	uint32_t woken;        /* a word of the machine: how many of them were ended */
 	uint32_t barriers;     /* initialized so far */
 	const struct pfs_sim_place *thrown; /* where its last exception was */
-	struct pfs_user_once *once; /* the innermost routine of pthread_once that it runs */
+	struct pfs_user_once *once;         /* the innermost routine of pthread_once that it runs */
 	uint32_t assumed;    /* never set: what a thread waits for whose assumption does not hold */
 	bool is_pruned;      /* it waits for that */
 	const void *awaited; /* what it sleeps for: a condition variable, or a futex */
@@ -94,6 +96,7 @@ struct pfs_user {
 	uint32_t thread_count;
 	uint32_t slots; /* threads of pthread_create that an execution may have */
 	uint32_t meets[PFS_USER_MEETS_MAX]; /* a bit of each thread that uses a barrier */
+	bool meets_on_stacks; /* threads may access each other's stacks: see is_private of user.c */
 	bool in_setup;
 	void (*at_rest)(void *argument);
 	void *at_rest_argument;

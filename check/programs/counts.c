@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 #include <pfslab/check.h>
 
-static atomic_int word, other;
+static atomic_int word, other, met_once;
 static int counter; /* not atomic */
 static int met;
 
@@ -152,6 +153,81 @@ PFS_CHECK_SCENARIO(destroys_met)
 	pfs_check_thread(meets, 0);
 }
 
+/* It frees the barrier, too, or initializes another one there, which both use. */
+static pthread_barrier_t *own_barrier;
+
+static void meets_and_frees(void *argument)
+{
+	pthread_barrier_t *own = own_barrier;
+	if (pthread_barrier_wait(own) != PTHREAD_BARRIER_SERIAL_THREAD)
+		return;
+	if (argument == NULL)
+		(void)pthread_barrier_destroy(own);
+	own_barrier = NULL;
+	free(own);
+}
+
+static void meets_again(void *argument)
+{
+	(void)argument;
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		(void)pthread_barrier_destroy(&barrier);
+		(void)pthread_barrier_init(&barrier, NULL, 2);
+		atomic_store(&word, 1);
+	}
+	while (atomic_load(&word) == 0)
+		;
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+		counter++;
+}
+
+static void met_twice(void *argument)
+{
+	(void)argument;
+	pfs_check_assert(counter == 1);
+}
+
+#define FREES(name, destroyed)                                              \
+	PFS_CHECK_SCENARIO(name)                                            \
+	{                                                                   \
+		own_barrier = malloc(sizeof(*own_barrier));                 \
+		(void)pthread_barrier_init(own_barrier, NULL, 2);           \
+		pfs_check_thread(meets_and_frees, (destroyed) ? NULL : ""); \
+		pfs_check_thread(meets_and_frees, (destroyed) ? NULL : ""); \
+	}
+FREES(frees_met, true)
+FREES(frees_undestroyed_fails, false)
+
+PFS_CHECK_SCENARIO(meets_again)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	pfs_check_thread(meets_again, 0);
+	pfs_check_thread(meets_again, 0);
+	pfs_check_at_rest(met_twice, 0);
+}
+
+/* One that a constructor initialized, in each execution anew, beside one of the set-up. */
+static pthread_barrier_t constructed;
+
+static __attribute__((constructor)) void construct(void)
+{
+	(void)pthread_barrier_init(&constructed, NULL, 2);
+}
+
+static void meets_twice(void *argument)
+{
+	(void)argument;
+	pthread_barrier_wait(&constructed);
+	pthread_barrier_wait(&barrier);
+}
+
+PFS_CHECK_SCENARIO(meets_constructed)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	pfs_check_thread(meets_twice, 0);
+	pfs_check_thread(meets_twice, 0);
+}
+
 /* Where it is, it only passes to the next load. */
 static atomic_uint chain[4];
 
@@ -186,6 +262,23 @@ static void waits_a_while(void *argument)
 PFS_CHECK_SCENARIO(waits_a_while_fails)
 {
 	pfs_check_thread(waits_a_while, 0);
+	pfs_check_thread(sets_word, 0);
+}
+
+/* It sleeps while it waits, and reads the clock when it has waited. */
+static void sleeps_a_while(void *argument)
+{
+	(void)argument;
+	struct timespec time = { 1, 0 };
+	while (atomic_load(&word) == 0)
+		nanosleep(&time, NULL);
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	pfs_check_assert(time.tv_sec < 1000000002);
+}
+
+PFS_CHECK_SCENARIO(sleeps_a_while_fails)
+{
+	pfs_check_thread(sleeps_a_while, 0);
 	pfs_check_thread(sets_word, 0);
 }
 
@@ -335,4 +428,28 @@ PFS_CHECK_SCENARIO(locks_again_fails)
 	(void)pthread_mutex_init(&recursive, &kind);
 	pfs_check_thread(locks_again, 0);
 	pfs_check_thread(finds_it_held, 0);
+}
+
+/* A chance to fail that only another thread's failure opens, which is the higher one: --spurious 2.
+ */
+static void fails_second(void *argument)
+{
+	int zero = 0;
+	(void)argument;
+	if (atomic_load(&other) == 1 && !atomic_compare_exchange_weak(&word, &zero, 1))
+		pfs_check_assert(!"both fail");
+}
+
+static void fails_first(void *argument)
+{
+	int zero = 0;
+	(void)argument;
+	if (!atomic_compare_exchange_weak(&met_once, &zero, 1))
+		atomic_store(&other, 1);
+}
+
+PFS_CHECK_SCENARIO(chance_of_chance)
+{
+	pfs_check_thread(fails_second, 0);
+	pfs_check_thread(fails_first, 0);
 }

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include <pfslab/check.h>
 
@@ -250,6 +251,13 @@ static void yields(void *argument)
 		pfs_check_yield();
 }
 
+/* Nobody reads a clock, so it does not matter how often it sleeps. */
+static void sleeps(void *argument)
+{
+	while (atomic_load_explicit(&ready, memory_order_acquire) == 0)
+		usleep(10);
+}
+
 static void tells(void *argument)
 {
 	atomic_store_explicit(&ready, 1, memory_order_release);
@@ -293,4 +301,10 @@ PFS_CHECK_SCENARIO(yield_3)
 {
 	start(tells, 1);
 	start(yields, 2);
+}
+
+PFS_CHECK_SCENARIO(sleeps_2)
+{
+	start(tells, 1);
+	start(sleeps, 1);
 }

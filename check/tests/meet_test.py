@@ -14,7 +14,7 @@ CLASSES = {
     "once_2": 1, "once_3": 1, "once_4": 1, "twice_2": 1, "twice_3": 1, "twice_4": 1,
     "beside_swaps_2": 2, "serial_3": 3, "pairs": 24, "rounds_2": 1, "lives": 1,
     "ticket_2": 2, "ticket_3": 6, "ticket_4": 24, "ttas_2": 4, "ttas_3": 36,
-    "seqlock_2": 15, "seqlock_3": 225, "yield_3": 1,
+    "seqlock_2": 15, "seqlock_3": 225, "yield_3": 1, "sleeps_2": 1,
 }
 FAIL = ["serial_first_fails", "serial_second_fails", "serial_third_fails", "told_always_fails",
         "pairs_fails"]

@@ -58,6 +58,12 @@ class Test(Checked):
         counts = re.findall(r"^(?:turns|backwards).*: (\d+) exec", said[0][0], re.MULTILINE)
         expect(len(counts) == 2 and min(int(count) for count in counts) >= 501,
                f"jobs: {counts} executions, done in one part")
+        program = self.build("counts")
+        for spurious, status, said in (("1", 0, "all there are"), ("2", 1, "found: .*both fail")):
+            for jobs in ("1", "2"):
+                self.expect(f"--spurious {spurious}", self.run(
+                    program, "--scenario", "chance_of_chance", "--spurious", spurious,
+                    "--jobs", jobs), status, said)
 
     def replay(self):
         """Of the ring, with its mistake and without."""
