@@ -52,7 +52,7 @@ CASES = (
     _own("dying", "dying --count={n}", 1500, 12000),
     _own("large", "large --count={n}", 60, 600),
     _own("mixed", "mixed --count={n}", 500000, 4000000),
-    _own("tails", "tails --count={n}", 128, 2048, False),
+    _own("tails", "tails --count={n}", 64, 2048, False),
     _replay("mariadb", 15, 100),
     _replay("redis", 40, 250),
     _replay("python3", 80, 400),

@@ -34,35 +34,35 @@ SUITE = (
     Row("floor",         "release", "floor",   "1",         "",
                          "compact", 60,        None,        True),
     Row("pair",          "release", "pair",    "powers",    "",
-                         "compact", 40,        None,        True),
+                         "compact", 36,        None,        True),
     Row("churn-threads", "release", "churn",   "powers",    "0.9",
-                         "compact", 40,        None,        True),
+                         "compact", 36,        None,        True),
     Row("churn-fill",    "release", "churn",   "all",       "0,0.5,0.99,0.999",
-                         "compact", 40,        None,        False),
+                         "compact", 36,        None,        False),
     Row("handoff",       "release", "handoff", "even",      "",
-                         "compact", 40,        None,        False),
-    Row("storm",         "release", "storm",   "powers",    "",
-                         "compact", 40,        None,        False),
+                         "compact", 36,        None,        False),
+    Row("storm",         "release", "storm",   "1,some",    "",
+                         "compact", 36,        None,        False),
     Row("scan",          "release", "scan",    "some",      "0.9",
                          "compact", 60,        3,           False),
     Row("replay",        "release", "replay",  "some",      "",
                          "compact", 30,        None,        False),
     Row("tide",          "release", "tide",    "all",       "",
-                         "compact", 1000,      6,           True),
+                         "compact", 800,       6,           True),
     # The same batches by calls of the public functions, as a user's program makes them.
     Row("calls",         "release", "pair,churn", "1,some", "0.9",
                          "compact", 25,        None,        True,
         "--apis=public --latency_ms=0"),
     # Is a second thread worth it? With live sets that do not shrink as threads come.
     Row("scaling",       "release", "churn",   "1,2",       "0.9",
-                         "compact", 40,        None,        False,
+                         "compact", 36,        None,        False,
         "--pages_each=64 --latency_ms=0", only="index"),
     # One case per process: its peak resident set is used, its times are not.
     Row("memory",        "release", "churn",   "some",      "0.9",
-                         "compact", 40,        3,           True,
+                         "compact", 36,        3,           True,
         "--repeat_disturbed=0", "memory"),
     Row("memory-floor",  "release", "floor",   "1",         "",
-                         "compact", 40,        3,           True,
+                         "compact", 36,        3,           True,
         "--repeat_disturbed=0", "memory"),
     # A pass takes a CPU from the threads: every such trial is disturbed, on purpose.
     Row("ebb-reclaim",   "release", "ebb",     "2",         "",
@@ -113,7 +113,7 @@ SUITE = (
 )
 
 # Workloads that the table does not name.
-OTHERS = tuple(Row(name, "release", name, "1,even", "0.9", "compact", 40, None, False)
+OTHERS = tuple(Row(name, "release", name, "1,even", "0.9", "compact", 36, None, False)
                for name in workloads.summaries()
                if not any(name in row.workloads.split(",") for row in SUITE))
 
