@@ -124,7 +124,7 @@ int pfs_barrier_init(struct pfs_barrier *self, const pthread_barrierattr_t *attr
 int pfs_barrier_destroy(struct pfs_barrier *self)
 {
 	const struct pfs_sim_place *place = PFS_CALL("pthread_barrier_destroy");
-	/* Not what a wait reads: to wait and to destroy, unordered, is misuse. */
+	/* Each wait reads this first: to wait and to destroy, unordered, is a race. */
 	pfs_user_plain(&self->life, sizeof(self->life), true, HERE);
 	pfs_life_use(&self->life, self, &barriers, place);
 	if (self->waiting != 0)
@@ -271,7 +271,7 @@ int pfs_barrier_wait(struct pfs_barrier *self)
 	if (known)
 		learn(self, users | 1u << thread->id);
 	const struct pfs_barrier_life *life = self->now;
-	pfs_user_plain(&self->now, sizeof(self->now), false, HERE); /* is it initialized by now? */
+	pfs_user_plain(self, sizeof(*self), false, HERE); /* unordered with init or destroy? */
 	thread->awaited = self;
 	int result = known ? meet_known(self, users, pfs_result_may_be_read(HERE), place)
 			   : meet_any(self, place);

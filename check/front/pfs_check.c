@@ -322,8 +322,9 @@ static int check(const struct pfs_check_arguments *arguments, struct pfs_machine
 	if (arguments->schedule != NULL)
 		return replay(&scenario, machine);
 	memset(pfs_user.meets, seeks_classes(arguments) ? 0 : 0xFF, sizeof(pfs_user.meets));
+	double begun = pfs_limit_now();
 	for (;;) {
-		struct sums sums = { .report.complete = true, .begun = pfs_limit_now() };
+		struct sums sums = { .report.complete = true, .begun = begun };
 		sums.deadline = sums.begun + arguments->seconds;
 		pfs_limit_set(arguments->seconds > 0 ? sums.deadline + LIMIT_BEHIND : 0);
 		pfs_user.fault_count = 0;

@@ -360,8 +360,11 @@ static inline bool is_private(const struct pfs_machine *machine, const void *add
 	if (running == NULL || pfs_user.meets_on_stacks || pfs_user.closes != NULL)
 		return false;
 	const struct pfs_user_thread *self = &pfs_user.threads[running->id];
-	uintptr_t end = (uintptr_t)running->fiber.stack + running->fiber.stack_bytes;
-	return (uintptr_t)address - (uintptr_t)frame < end - (uintptr_t)frame &&
+	uintptr_t begin = (uintptr_t)running->fiber.stack;
+	uintptr_t end = begin + running->fiber.stack_bytes;
+	/* The program may have stacks of its own, which it switches to. */
+	return (uintptr_t)frame - begin < end - begin &&
+	       (uintptr_t)address - (uintptr_t)frame < end - (uintptr_t)frame &&
 	       end - (uintptr_t)address >= size_bytes && self->shared_count == 0 &&
 	       running->buffer_count == 0 && self->plain_count < PLAIN_MAX &&
 	       machine->hooks.plain == pfs_races_plain;

@@ -206,6 +206,33 @@ PFS_CHECK_SCENARIO(meets_again)
 	pfs_check_at_rest(met_twice, 0);
 }
 
+/* Nothing orders the wait before the end, whichever thread is first. */
+static void destroys(void *argument)
+{
+	(void)argument;
+	(void)pthread_barrier_destroy(&barrier);
+}
+
+static void waits_alone(void *argument)
+{
+	(void)argument;
+	(void)pthread_barrier_wait(&barrier);
+}
+
+PFS_CHECK_SCENARIO(waits_beside_end_fails)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 1);
+	pfs_check_thread(waits_alone, 0);
+	pfs_check_thread(destroys, 0);
+}
+
+PFS_CHECK_SCENARIO(ends_beside_wait_fails)
+{
+	(void)pthread_barrier_init(&barrier, NULL, 1);
+	pfs_check_thread(destroys, 0);
+	pfs_check_thread(waits_alone, 0);
+}
+
 /* One that a constructor initialized, in each execution anew, beside one of the set-up. */
 static pthread_barrier_t constructed;
 

@@ -282,7 +282,9 @@ class Test(Given):
             self.scenarios(program, LOOPS | {"looks_often": cut, "backs_off": cut},
                            "--memory", memory, "--spurious", "0")
         self.scenarios(self.build(os.path.join(PROGRAMS, "counts.c"), name="counts"),
-                       {"frees_undestroyed_fails": "found: use after free: "})
+                       {"frees_undestroyed_fails": "found: use after free: ",
+                        "waits_beside_end_fails": "found: data race",
+                        "ends_beside_wait_fails": "found: (data race|pthread_barrier_wait)"})
         self.scenarios(self.build(source, "-DNO_TRIALS", "-O0", name="plain"),
                        LOOPS | {"looks_often": cut, "backs_off": cut}, "--spurious", "0")
         sections = self.build(source, "-DSECTIONS", name="sections")

@@ -139,6 +139,10 @@ static struct pfs_descriptor_chunk *large_chunk(struct pfs_descriptors *self)
 	char *memory = pfs_base_new(&none, bytes);
 #else
 	char *memory = pfs_system_reserve(bytes);
+	if (memory == NULL) { /* address space is nearly exhausted */
+		bytes = CHUNK_LEAST_BYTES;
+		memory = pfs_system_reserve(bytes);
+	}
 #endif
 	if (memory == NULL)
 		return NULL;

@@ -13,8 +13,8 @@
  * 	[DS1] a page is wiped only while all of its descriptors are free.
  * 	[DS2] the `arena` of a descriptor is its chunk's arena, or NULL: it is wiped, or was never
  * 	     used. So a thread that finds its own arena there, under the lock of its extents, has
- * 	     a descriptor that nobody wipes. A wiped one reads as zeroes, and so as an extent of
- * 	     no arena that is not a block.
+ * 	     a descriptor that nobody wipes. A wiped one reads as zeroes (but for a late hint in
+ * 	     `summary` [SL2]), and so as an extent of no arena that is not a block.
  *
  * Everything is under the extents' lock, the system's calls too: each takes back at most
  * PFS_DESCRIPTORS_TOGETHER pages.

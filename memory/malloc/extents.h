@@ -16,9 +16,9 @@
  * 	     the sum of the extents'.
  * 	[EX5] a retained extent's noted_bytes are less than PFS_EXTENTS_NOTED_BYTES.
  *
- * Everything is under `lock`, which is released while the system is asked to take memory back, a
- * piece at a time. An extent that is being purged is IN FLIGHT: HELD, and in a list of its own,
- * from which a forked child gets it back.
+ * Everything is under `lock`, which is released while the system is asked to take blocks' memory
+ * back, a piece at a time; metadata is taken back under it. An extent that is being purged is IN
+ * FLIGHT: HELD, and in a list of its own, from which a forked child gets it back.
  *
  * What purges cost a caller
  * 	A take of n pages of new memory while more pages are dirty than may be (the limit L: a share

@@ -12,8 +12,9 @@
  * whose handler forks has interrupted a call that holds a lock of extents. Its child is like one
  * that was made without handlers.
  *
- * No thread waits for the system to take memory back while it holds one of the locks taken here,
- * and fork takes no lock of ticks: so it waits for no purge.
+ * No thread waits for the system to take blocks' memory back while it holds one of the locks taken
+ * here, and fork takes no lock of ticks: so it waits for no purge. For metadata a thread holds the
+ * lock of extents during one call: 64 pages of descriptors, or inner pages of the map (lists.c).
  *
  * Long free extents are not copied (hidden.h).
  *

@@ -8,7 +8,8 @@
 #include "system.h"
 
 #define DIRTY_LEAST_PAGES ((size_t)256) /* fewer are not worth a system call */
-/* What one system call purges: 0.2 ms. A piece ends where a huge page does. */
+/* What one system call purges: 0.2 ms. A piece is what one page table maps, if the extent has all
+ * of it. Newer kernels free the table then; else each fork would look through the empty one. */
 #define PIECE_BYTES ((size_t)2 << 20)
 #define CALLS_MOST 64u /* of purge_some: as many take 0.1 ms on pages without memory */
 
@@ -46,13 +47,30 @@ void pfs_extents_owe(struct pfs_extents *self, size_t more, size_t less)
 
 /* ---- purging ---- */
 
+static uintptr_t end_of(const struct pfs_extent *extent)
+{
+	return extent->base + extent->size_bytes;
+}
+
+/* Where the last piece of an extent begins. */
+static uintptr_t last_piece(const struct pfs_extent *extent)
+{
+	uintptr_t cut = (end_of(extent) - 1) & ~(PIECE_BYTES - 1);
+	return cut > extent->base ? cut : extent->base;
+}
+
+static size_t last_piece_pages(const struct pfs_extent *extent)
+{
+	return (end_of(extent) - last_piece(extent)) / PFS_OS_PAGE;
+}
+
 /* Under lock: take the oldest extent of a kind, or its last pages, out of its lists. It is HELD. */
 static struct pfs_extent *cut_piece(struct pfs_extents *self, struct pfs_extents_kind *from,
 				    size_t pages_most)
 {
 	struct pfs_extent *extent = from->oldest;
-	uintptr_t end = extent->base + extent->size_bytes;
-	uintptr_t cut = (end - 1) & ~(PIECE_BYTES - 1);
+	uintptr_t end = end_of(extent);
+	uintptr_t cut = last_piece(extent);
 	if (pages_most < (end - cut) / PFS_OS_PAGE)
 		cut = end - pages_most * PFS_OS_PAGE;
 	if (cut > extent->base) {
@@ -145,6 +163,8 @@ size_t pfs_extents_purge_some(struct pfs_extents *self, enum pfs_extent_kind kin
 			break;
 		if (more > pages_most - gone)
 			more = pages_most - gone;
+		if (gone != 0 && more < last_piece_pages(from->oldest))
+			break; /* a later call has room for the whole piece */
 		gone += purge_oldest(self, from, more, lazily);
 	}
 	pfs_mutex_unlock(&self->lock);

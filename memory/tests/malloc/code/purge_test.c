@@ -25,10 +25,12 @@
 #define BLOCK_BYTES ((size_t)40000)
 #define CALLS_MOST 64u
 #define PIECE_PAGES ((size_t)512)
+#define LONG_PIECES 32u
 
 static struct {
 	size_t pages, calls; /* since the last reset */
 	size_t longest;      /* pages of one call, ever */
+	size_t whole;        /* calls for all that one page table maps */
 	bool forks, refuses;
 	uint32_t forked;
 } purged;
@@ -102,6 +104,7 @@ bool __wrap_pfs_system_purge(void *pages, size_t size_bytes)
 	check_locks();
 	purged.pages += count;
 	purged.calls++;
+	purged.whole += count == PIECE_PAGES && (uintptr_t)pages % size_bytes == 0;
 	purged.longest = count > purged.longest ? count : purged.longest;
 	if (purged.forks && purged.calls % 8 == 1)
 		fork_here();
@@ -195,6 +198,25 @@ static void test_tick(void)
 	}
 }
 
+/* Of a long extent that begins and ends within page tables, by calls that may purge as much as one
+ * table maps. */
+static void test_page_tables(void)
+{
+	(void)pfs_malloc_trim_all();
+	size_t bytes = (LONG_PIECES + 1) * PIECE_PAGES * PFS_OS_PAGE;
+	struct pfs_extent *extent = pfs_extents_take(extents(), bytes, PIECE_PAGES * PFS_OS_PAGE);
+	CHECK(extent != NULL, "no memory");
+	CHECK(pfs_extents_shrink(extents(), extent, bytes - PIECE_PAGES / 4 * PFS_OS_PAGE),
+	      "no descriptor");
+	(void)pfs_malloc_trim_all();
+	pfs_extents_give(extents(), extent, PFS_EXTENT_DIRTY);
+	purged.whole = 0;
+	while (pfs_extents_purge_some(extents(), PFS_EXTENT_DIRTY, 0, PIECE_PAGES, false) != 0)
+		;
+	CHECK(purged.whole == LONG_PIECES, "%zu of %u page tables were purged as a whole",
+	      purged.whole, LONG_PIECES);
+}
+
 static void test_all(void)
 {
 	leave_holes();
@@ -237,6 +259,7 @@ int main(void)
 	test_malloc();
 	pfs_conf.tick_ms = 1;
 	test_tick();
+	test_page_tables();
 	test_all();
 	test_refused();
 	CHECK(purged.longest <= PIECE_PAGES, "%zu pages in one system call", purged.longest);
