@@ -9,6 +9,7 @@
 #include "base/now.h"
 #include "cache.h"
 #include "conf.h"
+#include "containers/barrier.h"
 #include "containers/compiler.h"
 #include "system.h"
 #include "tick_round.h"
@@ -113,6 +114,9 @@ static void run(void)
 			return;
 		if (pfs_now_ns(CLOCK_MONOTONIC) < due_ns)
 			continue;
+		/* The process's first barrier waits until every CPU has switched. Fork would wait
+		 * too, if a step had it under the registry's lock. */
+		(void)pfs_barrier_available();
 		end = tick();
 		(void)pfs_fetch_add_relaxed(&ticks, 1); /* relaxed: a count */
 		due_ns = pfs_now_ns(CLOCK_MONOTONIC) + pfs_conf.tick_ms * NS_PER_MS;
