@@ -7,22 +7,47 @@
 
 #define WIPED_MOST 512u /* pages of descriptors, in one fork: 0.1 ms, or 0.5 scattered */
 
-/* False: the system refuses. It may have hidden a part; to show that part takes no mapping. */
-static bool hide(struct pfs_extents *self, struct pfs_extent *extent)
+/* A gap beside a long extent, at an address that is next to it; NULL: none. */
+static struct pfs_extent *gap(struct pfs_extents *self, uintptr_t address)
 {
-	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	struct pfs_extent *extent = pfs_extents_neighbour(self, address, PFS_EXTENT_RETAINED);
+	bool is_gap = extent != NULL && !extent->is_hidden &&
+		      extent->size_bytes < PFS_EXTENTS_LONG_BYTES;
+	return is_gap ? extent : NULL;
+}
+
+static void forget_map(struct pfs_extent *extent)
+{
+	if (extent->noted_bytes < PFS_EXTENTS_NOTED_BYTES)
+		return;
+	pfs_map_forget(extent->base, extent->size_bytes);
+	extent->noted_bytes = 0;
+}
+
+/* False: the system refuses. It may have hidden a part; to show that part takes no mapping. */
+static bool hide(struct pfs_extents *self, struct pfs_extent *extent, bool has_gaps)
+{
+	uintptr_t from = extent->base, end = from + extent->size_bytes;
+	struct pfs_extent *run[] = { has_gaps ? gap(self, from - 1) : NULL, extent,
+				     has_gaps ? gap(self, end) : NULL };
+	if (run[0] != NULL)
+		from = run[0]->base;
+	if (run[2] != NULL)
+		end += run[2]->size_bytes;
 	bool is_partial;
-	if (pfs_system_hide(pages, extent->size_bytes, &is_partial)) {
-		pfs_extents_note_hidden(self, extent);
-		if (extent->noted_bytes >= PFS_EXTENTS_NOTED_BYTES) {
-			pfs_map_forget(extent->base, extent->size_bytes);
-			extent->noted_bytes = 0;
+	/* NOLINTNEXTLINE: addresses are numbers here */
+	bool done = pfs_system_hide((void *)from, end - from, &is_partial);
+	for (uint32_t i = 0; i < 3; i++) {
+		if (run[i] != NULL && done) {
+			pfs_extents_note_hidden(self, run[i]);
+		} else if (run[i] != NULL) {
+			run[i]->hidden_parts += is_partial;
+			self->hidden_parts += is_partial;
 		}
-		return true;
 	}
-	extent->hidden_parts += is_partial;
-	self->hidden_parts += is_partial;
-	return false;
+	if (done)
+		forget_map(extent);
+	return done;
 }
 
 /* Every long extent of a kind, the longest first. False: no more may be hidden. */
@@ -34,10 +59,12 @@ static bool hide_kind(struct pfs_hiding *hiding, struct pfs_extents *self,
 		struct pfs_extent *extent = self->kinds[kind].lengths[length];
 		for (; extent != NULL; extent = extent->next) {
 			uint32_t others = hiding->parts - extent->hidden_parts;
+			uint32_t before = self->hidden_parts;
+			bool has_gaps = others + 3 <= PFS_HIDDEN_MOST; /* [HD2] */
 			if (hiding->looks++ == PFS_HIDDEN_MOST || others >= PFS_HIDDEN_MOST ||
-			    (!extent->is_hidden && !hide(self, extent)))
+			    (!extent->is_hidden && !hide(self, extent, has_gaps)))
 				return false;
-			hiding->parts = others + extent->hidden_parts;
+			hiding->parts += self->hidden_parts - before;
 		}
 	}
 	return true;

@@ -9,6 +9,10 @@
  * since the last fork costs at most one system call to hide it, in the fork, and one to show it,
  * in the call that uses it.
  *
+ * A GAP, a short retained extent beside a long one, has no memory but is hidden with it. Otherwise
+ * it would divide two hidden mappings: a fork takes 1 us for each mapping, and 1 us for the page
+ * table between them. Joined with what a purge has shown, it is shown again.
+ *
  * In a child, hidden extents are dirty, as in its parent, and have no memory. Nothing depends on
  * that: a child that ran no fork handlers (_Fork, the system call clone) gets what was hidden
  * before, and the bytes of a free extent are arbitrary.
@@ -25,7 +29,7 @@
  * 	to hide    the child gets a copy. If the system knows no hiding, there is nothing to show.
  * 	to show    the extent is given up (lists.h).
  *
- * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and as many extents looked at.
+ * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and thrice as many extents looked at.
  * Source:    our own.
  */
 #ifndef PFS_MALLOC_HIDDEN_H

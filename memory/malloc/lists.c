@@ -156,6 +156,14 @@ static void forget_map(struct pfs_extent *extent, uintptr_t address)
 	extent->noted_bytes = 0;
 }
 
+/* A gap [hidden.h] is part of what a purge has shown. If the system refuses, it stays hidden. */
+static void show_gaps(struct pfs_extents *self, struct pfs_extent *extent)
+{
+	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	if (extent->hidden_parts != 0 && pfs_system_show(pages, extent->size_bytes))
+		pfs_extents_note_shown(self, extent);
+}
+
 /* A HELD extent becomes free and is joined with its neighbours of that kind [EX2]. */
 void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
 			enum pfs_extent_kind kind)
@@ -175,6 +183,8 @@ void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
 	}
 	pfs_extent_set_kind(extent, kind);
 	enlist(self, extent);
+	if (kind == PFS_EXTENT_RETAINED && !extent->is_hidden)
+		show_gaps(self, extent);
 	if (kind == PFS_EXTENT_RETAINED && extent->noted_bytes >= PFS_EXTENTS_NOTED_BYTES)
 		forget_map(extent, address); /* [EX5] */
 }

@@ -329,6 +329,15 @@ static void hide(void)
 	CHECK(!is_all || hides == before, "the same pages are hidden twice");
 }
 
+/* What is mapped at these addresses later is not hidden. */
+static void unmap(void)
+{
+	struct pfs_extent *extent = extents->kinds[PFS_EXTENT_RETAINED].oldest;
+	for (; extent != NULL; extent = extent->newer)
+		set_hidden((void *)extent->base, extent->size_bytes, false); /* NOLINT: a number */
+	(void)pfs_extents_unmap(extents);
+}
+
 static void one_call(void)
 {
 	uint64_t kind = draw(100);
@@ -349,7 +358,7 @@ static void one_call(void)
 	else if (kind < 99)
 		(void)pfs_extents_low(extents, PFS_EXTENT_DIRTY);
 	else if (draw(8) == 0)
-		(void)pfs_extents_unmap(extents);
+		unmap();
 	refusals = 0;
 	has_no_chunk = false;
 }
@@ -369,7 +378,7 @@ int main(int argc, char **argv)
 	(void)pfs_extents_purge(extents, PFS_EXTENT_DIRTY, 0, false);
 	(void)pfs_extents_purge(extents, PFS_EXTENT_MUZZY, 0, false);
 	check();
-	(void)pfs_extents_unmap(extents);
+	unmap();
 	check();
 	CHECK(shows > STEPS / 1000 && shows <= hides + extents->purges, "%u hides, %u shows", hides,
 	      shows);
