@@ -13,6 +13,7 @@ PROFILE, ACCOUNTS = "explanation/profile.md", "explanation/accounts.md"
 CHOOSING, README = "how-to/choosing.md", "../README.md"
 COSTS = "explanation/call-costs.md"
 RECLAIMING, MALLOC = "explanation/reclaiming.md", "explanation/malloc.md"
+BENCHMARK = "../memory/bench/malloc/README.md"
 WHOLE = (CHOOSING, COSTS) # every number in these is quoted, or marked as measured by hand
 PRINTED = ("tutorials/comparing-policies.md",) # these have blocks that commands print
 
@@ -211,6 +212,7 @@ QUOTES = ([Quote(CHOOSING, EPYC, *row) for row in _TABLE]
           + [Quote(README, EPYC, *row) for row in _README]
           + [Quote(RECLAIMING, EPYC, *row) for row in _EBB]
           + [Quote(MALLOC, EPYC, *row) for row in allocator_numbers.ROWS]
+          + [Quote(BENCHMARK, EPYC, *row) for row in allocator_numbers.COUNTED]
           + [Quote(MALLOC, f"{EPYC}/guarded-cost.json", *row) for row in allocator_numbers.GUARDED]
           + [Quote(MALLOC, f"{EPYC}/huge.json", *row) for row in allocator_numbers.HUGE]
           + [Quote(PROFILE, COST, *row) for row in (*_COSTS, *_WALKED, *_ERRORS)]
