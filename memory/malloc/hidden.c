@@ -7,15 +7,6 @@
 
 #define WIPED_MOST 512u /* pages of descriptors, in one fork: 0.1 ms, or 0.5 scattered */
 
-/* A gap beside a long extent, at an address that is next to it; NULL: none. */
-static struct pfs_extent *gap(struct pfs_extents *self, uintptr_t address)
-{
-	struct pfs_extent *extent = pfs_extents_neighbour(self, address, PFS_EXTENT_RETAINED);
-	bool is_gap = extent != NULL && !extent->is_hidden &&
-		      extent->size_bytes < PFS_EXTENTS_LONG_BYTES;
-	return is_gap ? extent : NULL;
-}
-
 static void forget_map(struct pfs_extent *extent)
 {
 	if (extent->noted_bytes < PFS_EXTENTS_NOTED_BYTES)
@@ -24,12 +15,15 @@ static void forget_map(struct pfs_extent *extent)
 	extent->noted_bytes = 0;
 }
 
-/* False: the system refuses. It may have hidden a part; to show that part takes no mapping. */
+/* False: the system refuses. It may have hidden a part. */
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent, bool has_gaps)
 {
 	uintptr_t from = extent->base, end = from + extent->size_bytes;
-	struct pfs_extent *run[] = { has_gaps ? gap(self, from - 1) : NULL, extent,
-				     has_gaps ? gap(self, end) : NULL };
+	struct pfs_extent *run[] = {
+		has_gaps ? pfs_extents_gap(self, from - 1, false) : NULL,
+		extent,
+		has_gaps ? pfs_extents_gap(self, end, false) : NULL,
+	};
 	if (run[0] != NULL)
 		from = run[0]->base;
 	if (run[2] != NULL)
@@ -60,7 +54,7 @@ static bool hide_kind(struct pfs_hiding *hiding, struct pfs_extents *self,
 		for (; extent != NULL; extent = extent->next) {
 			uint32_t others = hiding->parts - extent->hidden_parts;
 			uint32_t before = self->hidden_parts;
-			bool has_gaps = others + 3 <= PFS_HIDDEN_MOST; /* [HD2] */
+			bool has_gaps = others + 3 <= PFS_HIDDEN_MOST / 2; /* [HD2] */
 			if (hiding->looks++ == PFS_HIDDEN_MOST || others >= PFS_HIDDEN_MOST ||
 			    (!extent->is_hidden && !hide(self, extent, has_gaps)))
 				return false;

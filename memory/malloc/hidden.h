@@ -11,11 +11,12 @@
  *
  * A GAP, a short retained extent beside a long one, has no memory but is hidden with it. Otherwise
  * it would divide two hidden mappings: a fork takes 1 us for each mapping, and 1 us for the page
- * table between them. Joined with what a purge has shown, it is shown again.
+ * table between them. It is shown with an extent beside it, or when it is joined with pages that
+ * are shown.
  *
- * In a child, hidden extents are dirty, as in its parent, and have no memory. Nothing depends on
- * that: a child that ran no fork handlers (_Fork, the system call clone) gets what was hidden
- * before, and the bytes of a free extent are arbitrary.
+ * In a child, hidden extents are dirty or gaps, as in its parent, and have no memory. Nothing
+ * depends on that: a child that ran no fork handlers (_Fork, the system call clone) gets what was
+ * hidden before, and the bytes of a free extent are arbitrary.
  *
  * Invariants
  * 	[HD1] every page that is hidden is in an extent that says so [EX4], and no block is in it.
@@ -23,13 +24,15 @@
  * 	     under which an extent leaves its lists, or in flight. So whenever a process is forked,
  * 	     its blocks have their bytes in the child.
  * 	[HD2] a fork hides no further extent when the arenas' hidden_parts together are
- * 	     PFS_HIDDEN_MOST. A split counts a run twice until the part is purged or joined.
+ * 	     PFS_HIDDEN_MOST, and no gaps beyond half of that. A split counts a run twice until
+ * 	     the part is purged or joined.
  *
  * Where the system refuses
  * 	to hide    the child gets a copy. If the system knows no hiding, there is nothing to show.
  * 	to show    the extent is given up (lists.h).
  *
- * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and thrice as many extents looked at.
+ * Progress   wait-free: at most PFS_HIDDEN_MOST system calls, and three times as many extents
+ *            looked at.
  * Source:    our own.
  */
 #ifndef PFS_MALLOC_HIDDEN_H

@@ -156,7 +156,7 @@ static void forget_map(struct pfs_extent *extent, uintptr_t address)
 	extent->noted_bytes = 0;
 }
 
-/* A gap [hidden.h] is part of what a purge has shown. If the system refuses, it stays hidden. */
+/* A gap (hidden.h) was joined with pages that are shown. If the system refuses, it stays hidden. */
 static void show_gaps(struct pfs_extents *self, struct pfs_extent *extent)
 {
 	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
@@ -229,16 +229,34 @@ void pfs_extents_note_hidden(struct pfs_extents *self, struct pfs_extent *extent
 	extent->is_hidden = true;
 }
 
+struct pfs_extent *pfs_extents_gap(struct pfs_extents *self, uintptr_t address, bool is_hidden)
+{
+	struct pfs_extent *extent = pfs_extents_neighbour(self, address, PFS_EXTENT_RETAINED);
+	bool is_gap = extent != NULL && extent->is_hidden == is_hidden &&
+		      extent->size_bytes < PFS_EXTENTS_LONG_BYTES;
+	return is_gap ? extent : NULL;
+}
+
 bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent)
 {
-	void *pages = (void *)extent->base; /* NOLINT: addresses are numbers here */
+	uintptr_t from = extent->base, end = from + extent->size_bytes;
 	if (extent->hidden_parts == 0)
 		return true;
-	if (pfs_system_show(pages, extent->size_bytes)) {
+	struct pfs_extent *left = pfs_extents_gap(self, from - 1, true);
+	struct pfs_extent *right = pfs_extents_gap(self, end, true);
+	if (left != NULL)
+		from = left->base;
+	if (right != NULL)
+		end += right->size_bytes;
+	if (pfs_system_show((void *)from, end - from)) { /* NOLINT: addresses are numbers here */
 		pfs_extents_note_shown(self, extent);
+		if (left != NULL)
+			pfs_extents_note_shown(self, left);
+		if (right != NULL)
+			pfs_extents_note_shown(self, right);
 		return true;
 	}
 	pfs_extents_note_low(self);
-	(void)pfs_system_purge(pages, extent->size_bytes);
+	(void)pfs_system_purge((void *)extent->base, extent->size_bytes); /* NOLINT: as above */
 	return false;
 }

@@ -34,10 +34,15 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent *extent,
 				     size_t size_bytes);
 
+/* The gap (hidden.h) that contains an address beside a long extent, and is hidden or is not; NULL:
+ * none. */
+struct pfs_extent *pfs_extents_gap(struct pfs_extents *self, uintptr_t address, bool is_hidden);
+
 /*
- * An extent that is in no list is about to be used: forked children get its pages from now on. One
- * system call if any is hidden, and only fork hides. False: refused; the extent is given up, since
- * a child would lack a block in it: it stays HELD, and its memory is returned.
+ * An extent that is in no list is about to be used: forked children get its pages from now on, and
+ * those of the gaps beside it. One system call if any is hidden, and only fork hides. False:
+ * refused; the extent is given up, since a child would lack a block in it: it stays HELD, and its
+ * memory is returned.
  */
 bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent);
 
