@@ -23,19 +23,12 @@ add_test(NAME bench_count_calls.wrong COMMAND pfs-count-calls exact public pairs
 set_tests_properties(bench_count_calls.wrong PROPERTIES LABELS unit
   PASS_REGULAR_EXPRESSION "choose pair or churn")
 
-add_executable(bench_trial_test
-  trial_test.c clock.c placement.c pool.c trial.c)
-target_include_directories(bench_trial_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(bench_trial_test PRIVATE
-  pfscommand pfslab::pfslab PkgConfig::HWLOC Threads::Threads m)
+add_executable(bench_trial_test trial_test.c)
+target_link_libraries(bench_trial_test PRIVATE pfs_bench_trials)
 add_test(NAME bench_trial COMMAND bench_trial_test)
 
-add_executable(bench_scene_test
-  scene_test.c check.c clock.c histogram.c layout_option.c live.c partners.c placement.c pool.c ring.c scene.c scene_check.c series.c
-  tides.c touched.c trace_load.c trial.c workload.c ${workloads})
-target_include_directories(bench_scene_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(bench_scene_test PRIVATE pfscommand
-  pfs_bench_calls PkgConfig::HWLOC PkgConfig::CK Threads::Threads m)
+add_executable(bench_scene_test scene_test.c)
+target_link_libraries(bench_scene_test PRIVATE pfs_bench_scenes pfs_bench_trials)
 add_test(NAME bench_scene
   COMMAND bench_scene_test ${CMAKE_CURRENT_BINARY_DIR}/scene_test.pfstrace)
 set_tests_properties(bench_shim bench_histogram bench_calls bench_trial bench_scene

@@ -58,9 +58,9 @@ static bool check(const struct pfs_litmus *litmus)
 
 #ifndef PROGRAMS
 #define PROGRAMS 2000u
+#endif
 #define PROGRAM_EVENTS 7u
 #define SEED 20261121u
-#endif
 
 enum orders { WITHOUT_SEQ, ONLY_SEQ, ANY_ORDER, HALF_SEQ, SEQ_FENCES, SEQ_BOTH, VALID };
 

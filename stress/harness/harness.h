@@ -30,6 +30,14 @@ extern "C" {
 #define PFS_UNDER_TSAN 0
 #endif
 
+/* Of builds that judge each access, or count: all of the code runs. The plain build and the one
+ * with delays run it in many orders. */
+#if PFS_UNDER_TSAN || defined(__SANITIZE_ADDRESS__) || defined(PFS_COUNTING)
+#define PFS_SHORT 1
+#else
+#define PFS_SHORT 0
+#endif
+
 /* What a parameterized test runs with. */
 struct pfs_case {
 	const struct pfs_variant *variant;

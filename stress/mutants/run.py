@@ -15,9 +15,9 @@ expression `expect`, and once unchanged, which must pass. A mutant whose patch d
 that does not build, counts as failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
-with the first schedule that fails; the unchanged sources are then searched ten times as far as the
-slowest of its mutants needed, and at least CONTROL_EXECUTIONS (three times as long, where the bound
-is in seconds): they shall not fail for the same reason, and sim.check searches them for others.
+with the first schedule that fails; the unchanged sources are then searched three times as far (or
+as long, where the bound is in seconds) as the slowest of its mutants needed, and at least
+CONTROL_EXECUTIONS: they shall not fail for the same reason, and sim.check searches them for others.
 What runs on real threads for a time runs for as long as RACE_SECONDS if it meets no race, so that a
 busy machine is no excuse. Only what the test can execute is compiled anew: a source that were left
 out wrongly would leave its mutant uncaught.
@@ -321,7 +321,7 @@ def try_test(build, tree, test, mutants, verbose):
     for mutant in mutants:
         begin = time.monotonic()
         why, executions = try_mutant(build, tree, mutant, verbose)
-        furthest = max(furthest, 10 * executions)
+        furthest = max(furthest, 3 * executions)
         passed, failed = passed + (why is None), failed + (why is not None)
         took = time.monotonic() - begin
         longest = max(longest, math.ceil(3 * took))

@@ -15,7 +15,7 @@
 
 #define PAGES 6u
 #define SLOTS 9u
-#define ROUNDS (PFS_UNDER_TSAN ? 150u : 1500u)
+#define ROUNDS (PFS_SHORT ? 150u : 1500u)
 #define UNITS_MAX ((UINT64_C(1) << 30) / 8) /* of 8 bytes; a page has no more */
 
 /* Slots are never smaller for a larger distance, so the ends of each slot decide. */

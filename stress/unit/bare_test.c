@@ -14,7 +14,7 @@
 #define PAGES 5u
 #define SLOTS 70u /* more than two occupancy words, and no whole number of them */
 #define CAPACITY (PAGES * SLOTS)
-#define ROUNDS (PFS_UNDER_TSAN ? 60u : 400u)
+#define ROUNDS (PFS_SHORT ? 60u : 400u)
 #define CROWD 4u
 
 static bool has_words(const struct pfs_case *at)

@@ -17,7 +17,7 @@
 #define CAPACITY (PAGES * SLOTS)
 #define RECORD_BYTES 48u
 #define WORD_OFFSET 40u
-#define ROUNDS (PFS_UNDER_TSAN ? 20u : 100u)
+#define ROUNDS (PFS_SHORT ? 20u : 100u)
 #define FORKS 8u
 
 static uint32_t word_of(const struct pfs_fixture *it, const void *record)

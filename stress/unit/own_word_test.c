@@ -14,7 +14,7 @@
 #define SLOTS 40u
 #define CAPACITY (PAGES * SLOTS)
 #define RECORD_BYTES 40u
-#define ROUNDS (PFS_UNDER_TSAN ? 40u : 300u)
+#define ROUNDS (PFS_SHORT ? 40u : 300u)
 #define CROWD 4u
 
 static uint32_t word_offset(const struct pfs_case *at)

@@ -14,7 +14,7 @@
 #define CAPACITY (PAGES * SLOTS)
 #define INDEXED (PFS_TRAIT_WORDS | PFS_TRAIT_INDEX)
 #define PINNED 20u
-#define WALKS (PFS_UNDER_TSAN ? 100u : 400u)
+#define WALKS (PFS_SHORT ? 100u : 400u)
 
 static struct pfs_config small_config(const struct pfs_case *at)
 {
@@ -366,7 +366,7 @@ static void bytes_there_and_back(const struct pfs_case *at)
 }
 
 /* One record is rewritten again and again; a confirmed read must be of a single write. */
-#define CONFIRMED (PFS_UNDER_TSAN ? 5000u : 50000u)
+#define CONFIRMED (PFS_SHORT ? 5000u : 50000u)
 #define READERS 2u
 
 struct rewritten {

@@ -408,7 +408,7 @@ static void a_pass_costs_no_allocation(const struct pfs_case *at)
 
 /* Waves of records, written without atomics, while passes run all the time: a record of a
  * page that is being given back would be a use after free. */
-#define WAVE_PAGES (PFS_UNDER_TSAN ? 300u : 600u)
+#define WAVE_PAGES (PFS_SHORT ? 150u : 600u)
 
 static void wave(struct pfs_thread *thread, uint32_t size, uint64_t stamp)
 {

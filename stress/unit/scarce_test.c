@@ -19,7 +19,7 @@
 #define SLOTS 16u
 #define PAGE_RECORDS 16u
 #define CACHED 64u /* as many as a ring holds */
-#define ROUNDS (PFS_UNDER_TSAN ? 100u : 300u)
+#define ROUNDS (PFS_SHORT ? 100u : 300u)
 
 struct scarce {
 	struct pfs_container *container;

@@ -25,7 +25,7 @@
 #define RECORDS (PAGES * PAGE_RECORDS)
 #define HELD_MAX 24u
 #define FILLERS 2u
-#define ROUNDS (PFS_UNDER_TSAN ? 60u : 300u)
+#define ROUNDS (PFS_SHORT ? 60u : 300u)
 #define RUN_NS_MAX 200000u
 
 /* A record counts as in the victim's hands from the beginning to the end of allocate or free. */

@@ -18,7 +18,9 @@
 #include "corner.h"
 
 #define HANG_SECONDS 20
+#ifndef FORKS
 #define FORKS 60
+#endif
 #define CROWD 4
 #define KEPT 64
 
