@@ -106,7 +106,7 @@ def _skips(results):
             f"system, which the document leaves out: {number(found[1][1])} and "
             f"{number(found[most][1])}",
             judge.every(alone[0] == 0 and many[0] > 0 and alone[1] > 0
-                        for alone, many in zip(seeds[1], seeds[most])))
+                        for alone in seeds[1] for many in seeds[most]))
 
 
 def _growth(results):
