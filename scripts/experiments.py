@@ -31,11 +31,8 @@ COUNTS = [1, 4, 16, 64, 128, 256, 512]
 SHORT, LONG = 200000, 500000
 SLOW = 100000  # of local_scan: its threads meet at each record that they look at; 15 s for 256
 
-
-def _searches(seconds):
-    return [["--policy", "original", "--scenario", "four_pages"],
-            ["--policy", "exact", "--scenario", "four_pages", "--seconds", str(seconds)]]
-
+FOUND = ["--policy", "original", "--scenario", "four_pages"]
+NOT_FOUND = ["--policy", "exact", "--scenario", "four_pages", "--seconds"]  # how many
 
 AT_MAIN = {"machines": [MAIN], "costs": [COSTS]}
 # 24 hours in 24 ms, a reclaim pass in each minute of them.
@@ -56,31 +53,31 @@ def _workloads(threads, seeds, policies, ops):
             (("pair", threads), ("handoff", [t for t in threads if t > 1]))]
 
 
-# (thread counts, seeds): one thread alone meets nobody. Its seeds differ by at most 6 %.
-ONE_SEED_ALONE = (([1], [1]), ([64, 256], [1, 2]))
+# One thread alone meets nobody: its seeds differ by at most 6 %.
+ALONE = {"threads": [1], "seeds": [1]}
 
 # Size -> experiment -> grids. quick shows that all works; short is part of scripts/run and takes
 # under two minutes on two cores; full makes the reference results.
 EXPERIMENTS = {
     "quick": {
-        "four-pages": [{"searches": _searches(1)[:1]}],
+        "four-pages": [{"searches": [FOUND]}],
         "strict": [{"machines": ["numa:2 core:4 pu:1"], "policies": POLICIES, "threads": [1, 8],
                     "occupancies": [0.95], "ops": 2000}],
         "day": [{**DAY, "machines": ["numa:2 core:4 pu:1"], "threads": [8],
                  "options": ["--window-us", "2400", "--pass-us", "2"]}],
     },
     "short": {
-        "four-pages": [{"searches": _searches(5)}],
-        "growth": [{**AT_MAIN, "policies": ["original"], "threads": threads, "ops": SHORT,
-                    "occupancies": [0.5, 0.95, 0.99], "seeds": seeds}
-                   for threads, seeds in ONE_SEED_ALONE],
+        "four-pages": [{"searches": [FOUND, [*NOT_FOUND, "5"]]}],
+        "growth": [{**AT_MAIN, "policies": ["original"], "ops": SHORT,
+                    "occupancies": [0.5, 0.95, 0.99], **threads}
+                   for threads in (ALONE, {"threads": [64, 256], "seeds": [1, 2]})],
         "strict": [{**AT_MAIN, "policies": ["local_scan"], "threads": [256], "ops": SLOW,
                     "occupancies": [0.95]},
                    {**AT_MAIN, "policies": ["reclaiming"], "threads": [1, 256], "ops": SHORT,
                     "occupancies": [0.95]}, # at 0.99 it needs 25 s
                    *({**AT_MAIN, "policies": QUICK_ONES + ["but reclaiming"], "ops": SHORT,
-                      "threads": threads, "occupancies": [0.95, 0.99], "seeds": seeds}
-                     for threads, seeds in (ONE_SEED_ALONE[0], ([256], [1, 2])))],
+                      "occupancies": [0.95, 0.99], **threads}
+                     for threads in (ALONE, {"threads": [256], "seeds": [1, 2]}))],
         "machines": [grid for grid in _others([1], QUICK_ONES, SHORT)
                      if grid["costs"] != [COSTS]],
         "workloads": _workloads([1, 256], [1], QUICK_ONES, SHORT),
@@ -90,7 +87,7 @@ EXPERIMENTS = {
         "day": [{**DAY, "policies": POLICIES + ["but random_start"], "seeds": [1, 2]}],
     },
     "full": {
-        "four-pages": [{"searches": _searches(15)}],
+        "four-pages": [{"searches": [FOUND, [*NOT_FOUND, "15"]]}],
         "growth": [{**AT_MAIN, "policies": ["original"], "threads": COUNTS, "ops": LONG,
                     "occupancies": [0.5, 0.8, 0.9, 0.95, 0.99], "seeds": [1, 2, 3]}],
         "strict": [{**AT_MAIN, "policies": ["local_scan"], "threads": [1, 16, 64, 256],
