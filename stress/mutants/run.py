@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 """run.py - every deliberate weakening in kit.patches is caught by its named test.
 
-usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--keep FOLDER]
-                             [--list] [--verbose]
+usage: stress/mutants/run.py [--mutants FILE] [--only ID[,ID...]] [--jobs N] [--build FOLDER]
+                             [--keep FOLDER] [--list] [--verbose]
 
 Each .patches file is a list of mutants: lines `mutant:`, `breaks:`, `test:` and `expect:`, then a
 patch of one file for git apply. The default is kit.patches; pfs-check, allocator, accounts,
 profile, the memory trace and the server's adapter have their own. A test passes if it ends with
 status 0, or, where there is a line `says:`, if its output and `exit STATUS` match that regular
-expression. Copies the sources, builds small sets of
-programs (tsan: race, map_probe, and those of CMAKE_SETS, with the files and flags that CMake
-names), and runs each named test once for each mutant, which must fail and match the regular
-expression `expect`, and once unchanged, which must pass. A mutant whose patch does not apply, or
-that does not build, counts as failed.
+expression. Takes small sets of programs (those of CMAKE_SETS, from a plain build by gcc, which is
+brought up to date; tsan: race, map_probe, built here), and runs each named test once for each
+mutant, which must fail and match the regular expression `expect`, and once unchanged, which must
+pass. A mutant is a copy of the sources: what depends on its file is compiled anew, and linked with
+the unchanged objects. One whose patch does not apply, or that does not build, counts as failed.
 
 Each job has a copy of the sources of its own, and one process at a time. A search of a mutant ends
 with the first schedule that fails; the unchanged sources are then searched three times as far (or
@@ -25,7 +25,6 @@ Exit 0: all as expected. 1: not. 2: bad usage.
 """
 
 import concurrent.futures
-import hashlib
 import math
 import os
 import queue
@@ -80,10 +79,10 @@ CONTROL_EXECUTIONS = 2000
 
 class Build:
     """Objects and programs of one set; a mutant rebuilds only what saw its file. library and
-    programs[name] map a source to its compiler flags."""
+    programs[name] map a source to its compiler flags. made: of CMake, see cmake_build."""
 
-    def __init__(self, name, scratch, library, programs, link):
-        self.name, self.scratch, self.link_flags = name, scratch, link
+    def __init__(self, name, scratch, library, programs, link, made=None):
+        self.name, self.scratch, self.link_flags, self.made = name, scratch, link, made
         self.library, self.programs = library, programs
         self.headers = {} # of each source, what it was made of
 
@@ -92,9 +91,10 @@ class Build:
         return os.path.join(folder, source.replace("/", "_") + ".o")
 
     def unchanged(self, source):
-        """The object file of an unchanged source: sets that compile it alike share it."""
-        flags = hashlib.sha256("\0".join(self.flags_of(source)).encode()).hexdigest()[:16]
-        return self.object_of(source, os.path.join(self.scratch, "objects", flags))
+        """The object file of an unchanged source."""
+        if self.made:
+            return os.path.join(self.made.folder, self.made.objects[source])
+        return self.object_of(source, os.path.join(self.scratch, "objects"))
 
     def flags_of(self, source):
         """What a source is compiled with."""
@@ -106,7 +106,10 @@ class Build:
     def compile(self, source, target, tree):
         """Compile a source of a tree; the first compiler message on failure, else None."""
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        flags = [flag.replace(self.scratch, tree) for flag in self.flags_of(source)]
+        flags = self.flags_of(source)
+        if self.made: # what it generated stays where it is
+            flags = [flag.replace(self.made.folder, "\0").replace(TOP, tree)
+                     .replace("\0", self.made.folder) for flag in flags]
         result = subprocess.run([compiler_of([source]), *flags, "-O1", "-g1", "-w", "-MMD", "-c",
                                  source, "-o", target],
                                 cwd=tree, capture_output=True, text=True, check=False)
@@ -116,12 +119,16 @@ class Build:
         """Library and program sources."""
         return list(self.library) + [s for p in self.programs.values() for s in p]
 
-    def base(self):
-        """Folder of the unchanged programs."""
-        return os.path.join(self.scratch, "programs", self.name)
+    def base(self, program):
+        """Folder of an unchanged program."""
+        if self.made:
+            return os.path.join(self.made.folder, self.made.places[program])
+        return os.path.join(self.scratch, "programs")
 
     def headers_of(self, source):
         """The files that the unchanged object of a source was made of."""
+        if self.made:
+            return self.made.headers[self.made.objects[source]]
         if source not in self.headers:
             with open(self.unchanged(source)[:-1] + "d", encoding="utf-8") as file:
                 names = file.read().replace("\\\n", " ").split()
@@ -177,46 +184,76 @@ def run_tool(command, folder):
     return result.stdout
 
 
-def cmake_commands(scratch, programs):
-    """The words of each command that makes the programs, in order."""
-    folder = os.path.join(scratch, "cmake-build")
-    if not os.path.isdir(folder):
-        run_tool(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
-                  "-DCMAKE_CXX_COMPILER=g++", "-DPFS_BENCH=OFF"], scratch)
-    lines = run_tool(["ninja", "-C", folder, "-t", "commands", *programs], scratch)
-    return [shlex.split(line) for line in lines.strip().split("\n")]
+class Made:
+    """A build by CMake: where the object of each source and each program of a set are."""
+
+    def __init__(self, folder, headers):
+        self.folder, self.headers = folder, headers
+        self.objects, self.places = {}, {}
 
 
-def cmake_build(scratch, name):
+def build_unchanged(folder, scratch, names):
+    """Bring the programs of these sets up to date; the folder. Without one: that of the preset
+    release, if it is there, or a new one."""
+    folder = os.path.abspath(folder or os.path.join(TOP, "build", "release"))
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        folder = os.path.join(scratch, "cmake-build")
+        run_tool(["cmake", "-S", TOP, "-B", folder, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
+                  "-DCMAKE_CXX_COMPILER=g++", "-DPFS_BENCH=OFF"], TOP)
+    programs = [program for name in names for program in CMAKE_SETS.get(name, ())]
+    if programs:
+        run_tool(["ninja", "-C", folder, *programs], TOP)
+    return folder
+
+
+def headers_in(folder):
+    """{object: the files of this tree that it was made of}, as ninja knows them."""
+    headers, mine = {}, set()
+    for line in run_tool(["ninja", "-C", folder, "-t", "deps"], TOP).split("\n"):
+        if line.startswith(f"    {TOP}/"):
+            mine.add(line[len(f"    {TOP}/"):])
+        elif ": #deps" in line:
+            mine = headers[line.split(": #deps", 1)[0]] = set()
+    return headers
+
+
+def cmake_build(scratch, name, folder, headers):
     """One of CMAKE_SETS: the C and C++ files that are linked, their flags, the libraries."""
     compiled, archives, linked = {}, {}, {}
-    for words in cmake_commands(scratch, CMAKE_SETS[name]):
+    commands = run_tool(["ninja", "-C", folder, "-t", "commands", *CMAKE_SETS[name]], TOP)
+    for words in map(shlex.split, commands.strip().split("\n")):
         output = words[words.index("-o") + 1] if "-o" in words else ""
         if "-c" in words:
+            # Before the flags is the compiler, and maybe a launcher of it.
+            begin = next(at for at, word in enumerate(words) if word.startswith("-"))
             # Dependencies go to files of ours.
             end = words.index("-MD") if "-MD" in words else words.index("-o")
-            compiled[output] = (os.path.relpath(words[-1], scratch), words[1:end])
+            compiled[output] = (os.path.relpath(words[-1], TOP), words[begin:end])
         elif output:
-            linked[os.path.basename(output)] = words
+            linked[os.path.basename(output)] = words, output
         else:
             archives.update({word: words for word in words if word.endswith(".a")})
-    programs, library, link = {}, {}, []
+    programs, library, link, made = {}, {}, [], Made(folder, headers)
     for program in CMAKE_SETS[name]:
-        own, words = {}, linked[program]
+        own, (words, output) = {}, linked[program]
+        made.places[program] = os.path.dirname(output)
         for part in [w for at in words for w in archives.get(at, ())] + words:
             source, flags = compiled.get(part, ("", None))
             if source.endswith((".c", ".cc")):
                 (library if part not in words else own)[source] = flags
+                made.objects[source] = part
         programs[program] = own
         link += [w for w in words if w.startswith(LINK_WORDS) or
                  w == "-pthread" or ".so" in w]
-    return Build(name, scratch, library, programs, link)
+    return Build(name, scratch, library, programs, link, made)
 
 
-def builds_in(scratch):
-    """The sets of programs that tests of mutants name."""
-    return {"tsan": race_build(scratch),
-            **{name: cmake_build(scratch, name) for name in CMAKE_SETS}}
+def builds_in(scratch, names, folder=None):
+    """{set: its build} of these sets of programs, which tests of mutants name."""
+    folder = build_unchanged(folder, scratch, names)
+    headers = headers_in(folder)
+    return {name: race_build(scratch) if name == "tsan" else
+            cmake_build(scratch, name, folder, headers) for name in names}
 
 
 def words_of(build, test, executions=None, seconds=None, race_seconds=None):
@@ -327,7 +364,8 @@ def try_test(build, tree, test, mutants, verbose):
         longest = max(longest, math.ceil(3 * took))
         print(f"{'caught ' if why is None else 'FAILED '} {mutant['id']:24} {took:5.1f} s  "
               f"{why or mutant['breaks']}", flush=True)
-    code, output = run_test(build, build.base(), words_of(build, test, furthest, longest))
+    code, output = run_test(build, build.base(test.split()[1]),
+                            words_of(build, test, furthest, longest))
     fine = all(passes(mutant, code, output) for mutant in mutants)
     if not fine:
         print(f"FAILED  unchanged sources fail `{test}` (exit {code}): {output.strip()[-200:]}",
@@ -335,22 +373,15 @@ def try_test(build, tree, test, mutants, verbose):
     return passed, failed + (not fine)
 
 
-def prepare(builds, names, pool):
-    """Build the unchanged programs; an error, or None."""
-    objects = {builds[name].unchanged(source): (builds[name], source) for name in names
-               for source in builds[name].all_sources()}
-
-    def compiled(target):
-        build, source = objects[target]
-        return build.compile(source, target, build.scratch)
-
-    def linked(name):
-        os.makedirs(builds[name].base(), exist_ok=True)
-        errors = (builds[name].link(program, [], builds[name].base())
-                  for program in builds[name].programs)
-        return next((f"build {name}: {error}" for error in errors if error), None)
-    failed = next((error for error in pool.map(compiled, objects) if error), None)
-    return failed or next((error for error in pool.map(linked, names) if error), None)
+def prepare(build, pool):
+    """Compile and link the unchanged programs that CMake does not; an error, or None."""
+    failed = next((error for error in pool.map(
+        lambda source: build.compile(source, build.unchanged(source), build.scratch),
+        build.all_sources()) if error), None)
+    for program in build.programs:
+        os.makedirs(build.base(program), exist_ok=True)
+        failed = failed or build.link(program, [], build.base(program))
+    return f"build {build.name}: {failed}" if failed else None
 
 
 def try_all(builds, wanted, scratch, jobs, verbose):
@@ -415,6 +446,8 @@ def main():
                         default=MUTANTS)
     parser.add_argument("--only", help="ids, separated by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--build", help="a plain build by CMake; default build/release, or a new one",
+                        metavar="FOLDER")
     parser.add_argument("--keep", help="folder for the copies and objects; kept")
     parser.add_argument("--list", action="store_true", help="the table")
     parser.add_argument("--verbose", action="store_true", help="what the tests say")
@@ -429,9 +462,11 @@ def main():
     try:
         tree = os.path.join(scratch, "unchanged")
         copy_sources(tree)
-        builds = builds_in(tree)
+        names = sorted({m["test"].split()[0] for m in wanted})
+        builds, error = builds_in(tree, names, arguments.build), None
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            error = prepare(builds, sorted({m["test"].split()[0] for m in wanted}), pool)
+            if "tsan" in builds:
+                error = prepare(builds["tsan"], pool)
         if error:
             print(f"FAILED  {error}")
             failed = 1

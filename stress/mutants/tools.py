@@ -183,15 +183,6 @@ def known(path):
     return found
 
 
-def build_all(builds, pool):
-    """The unchanged programs; exits with 1 if one does not build."""
-    for build in builds.values():
-        error = build.compile(pool.map, build.all_sources(), build.base())
-        error = error or build.link(PROGRAM[build.name], [], build.base())
-        if error:
-            sys.exit(f"tools.py: {build.name}: {error}")
-
-
 def main():
     """Parse, build, ask every tool."""
     parser = commandline.Parser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -219,9 +210,10 @@ def main():
         try:
             tree = os.path.join(scratch, "unchanged")
             run.copy_sources(tree)
-            wanted = {SETS[tool] for tool in tools}
-            builds = {n: b for n, b in run.builds_in(tree).items() if n in wanted}
-            build_all(builds, pool)
+            builds = run.builds_in(tree, sorted({SETS[tool] for tool in tools}))
+            error = run.prepare(builds["tsan"], pool) if "tsan" in builds else None
+            if error:
+                sys.exit(f"tools.py: {error}")
             for mutant in mutants:
                 answers = try_everywhere(builds, pool, mutant, tools, arguments.seconds)
                 broken += answers is None
