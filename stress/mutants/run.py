@@ -446,8 +446,8 @@ def main():
                         default=MUTANTS)
     parser.add_argument("--only", help="ids, separated by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--build", help="a plain build by CMake; default build/release, or a new one",
-                        metavar="FOLDER")
+    parser.add_argument("--build", metavar="FOLDER",
+                        help="a plain build by CMake; default build/release, or a new one")
     parser.add_argument("--keep", help="folder for the copies and objects; kept")
     parser.add_argument("--list", action="store_true", help="the table")
     parser.add_argument("--verbose", action="store_true", help="what the tests say")
