@@ -203,14 +203,15 @@ def configure_and_build(tally, name, configure, build):
 
 
 def ctest(tally, name, tests, seconds=7200):
-    """Run tests in parallel, one more than there are cores, because many sleep or wait. tests:
-    ctest's options that choose them. The number that failed; None if no test ran."""
+    """Run tests in parallel, more than there are cores, because many sleep or wait: those of tsan
+    use half a core each. tests: ctest's options that choose them. The number that failed; None if
+    no test ran."""
     junit = os.path.join(TOP, "build", "logs", f"ctest-{name}.xml")
     log = log_of("ctest-" + name)
     if os.path.exists(junit):
         os.remove(junit)
     run(["ctest", *tests, "--output-on-failure", "--output-junit", junit,
-         "--timeout", "1200", "-j", str(len(os.sched_getaffinity(0)) + 1)], log, seconds)
+         "--timeout", "1200", "-j", str(2 * len(os.sched_getaffinity(0)) + 1)], log, seconds)
     counted = count_junit(junit)
     if counted is None or sum(counted[:3]) == 0:
         tally.add("ctest " + name, failed=1, why="no test ran", lines=telling(log))
