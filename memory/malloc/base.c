@@ -3,12 +3,10 @@
 #include <pthread.h>
 #include <stdalign.h>
 
+#include "apart.h"
 #include "classes.h"
-#include "system.h"
 
-#define CHUNK_LEAST_BYTES ((size_t)256 << 10)
-#define CHUNK_MOST_BYTES ((size_t)4 << 20)
-#define CHUNK_SHARE 4u /* of the metadata so far: each chunk adds two guards to the map */
+#define CHUNK_BYTES ((size_t)256 << 10)
 
 /* The first chunk. layout.ld places it behind the small variables, so that a program that allocates
  * little has both on the same pages. */
@@ -32,14 +30,6 @@ static void use_chunk(char *chunk, size_t bytes)
 	mapped_bytes += bytes;
 }
 
-static size_t usual_bytes(void)
-{
-	size_t bytes = mapped_bytes / CHUNK_SHARE & ~(CHUNK_LEAST_BYTES - 1);
-	if (bytes < CHUNK_LEAST_BYTES)
-		return CHUNK_LEAST_BYTES;
-	return bytes < CHUNK_MOST_BYTES ? bytes : CHUNK_MOST_BYTES;
-}
-
 /* The rest of the previous chunk is lost: less than one piece. */
 static bool new_chunk(size_t size_bytes)
 {
@@ -48,13 +38,12 @@ static bool new_chunk(size_t size_bytes)
 		return true;
 	}
 	size_t least = (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
-	size_t bytes = usual_bytes();
-	bytes = least > bytes / 4 ? least : bytes;
-	char *chunk = pfs_system_map_apart(bytes);
+	size_t bytes = least > CHUNK_BYTES / 4 ? least : CHUNK_BYTES;
+	char *chunk = pfs_apart_new(bytes);
 	/* memory is nearly exhausted: take only what is needed */
 	if (chunk == NULL && bytes != least) {
 		bytes = least;
-		chunk = pfs_system_map_apart(bytes);
+		chunk = pfs_apart_new(bytes);
 	}
 	if (chunk == NULL)
 		return false;
@@ -75,7 +64,7 @@ static void *cut(size_t size_bytes)
 
 void *pfs_base_new_pages(size_t size_bytes)
 {
-	char *pages = pfs_system_map_apart(size_bytes);
+	char *pages = pfs_apart_new(size_bytes);
 	(void)pthread_mutex_lock(&lock);
 	mapped_bytes += pages != NULL ? size_bytes : 0;
 	used_bytes += pages != NULL ? size_bytes : 0;

@@ -3,10 +3,10 @@
  */
 #include "descriptors.h"
 
+#include "apart.h"
+#include "base.h"
 #include "extent.h"
 #include "system.h"
-
-#include "base.h"
 
 #define CHUNK_MOST_BYTES ((size_t)64 << 20)
 #ifdef PFS_SIM_SMALL /* pages of two descriptors, after one that stays */
@@ -138,17 +138,17 @@ static struct pfs_descriptor_chunk *large_chunk(struct pfs_descriptors *self)
 	struct pfs_base_pool none = { NULL };
 	char *memory = pfs_base_new(&none, bytes);
 #else
-	char *memory = pfs_system_reserve(bytes);
+	char *memory = pfs_apart_new(bytes);
 	if (memory == NULL) { /* address space is nearly exhausted */
 		bytes = CHUNK_LEAST_BYTES;
-		memory = pfs_system_reserve(bytes);
+		memory = pfs_apart_new(bytes);
 	}
 #endif
 	if (memory == NULL)
 		return NULL;
 	struct pfs_descriptor_chunk *chunk = make_chunk(self, (uint32_t)(bytes / PAGE_BYTES));
 	if (chunk == NULL) {
-		pfs_system_unmap_apart(memory, bytes);
+		pfs_apart_free(memory, bytes);
 		return NULL;
 	}
 	chunk->memory = memory;

@@ -24,6 +24,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 
+#include "apart.h"
 #include "arena.h"
 #include "cache.h"
 #include "catch.h"
@@ -78,12 +79,14 @@ void pfs_start_prepare(void)
 	pfs_arenas_lock();
 	pfs_base_lock();
 	pfs_guard_lock();
+	pfs_apart_lock();
 	was_alone = false;
 	pfs_hidden_hide();
 }
 
 static void unlock_inner(void)
 {
+	pfs_apart_unlock();
 	pfs_guard_unlock();
 	pfs_base_unlock();
 }

@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "apart.h"
 #include "base/random.h"
 #include "conf.h"
 #include "map.h"
@@ -14,7 +14,6 @@
 
 #define PITCH (PFS_GUARD_BYTES_MOST + PFS_OS_PAGE)
 #define SLOTS_MOST 16384u /* a living block is a mapping more, of at most 65530 by default */
-#define LIMIT_PART 64u    /* the pool's part of a limited address space */
 #define AT_BEGIN_OF 4u    /* one of that many blocks is at its slot's beginning */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,19 +39,12 @@ char *pfs_guard_begin(const struct pfs_guard_slot *slot)
 
 /* ---- slots ---- */
 
-static uint64_t slots_most; /* once only */
-
-void pfs_guard_start(void)
-{
-	struct rlimit limit;
-	slots_most = SLOTS_MOST;
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / LIMIT_PART / PITCH < slots_most)
-		slots_most = limit.rlim_cur / LIMIT_PART / PITCH;
-}
-
 static uint32_t slot_count(void)
 {
-	return pfs_conf.guard_slots < slots_most ? pfs_conf.guard_slots : (uint32_t)slots_most;
+	uint64_t most = pfs_apart_part_bytes() / PITCH;
+	if (most > SLOTS_MOST)
+		most = SLOTS_MOST;
+	return pfs_conf.guard_slots < most ? pfs_conf.guard_slots : (uint32_t)most;
 }
 
 /* Under lock. */
@@ -64,8 +56,7 @@ static bool reserve(void)
 		return false;
 	char *pages = pfs_system_reserve_closed(bytes);
 	size_t slots_bytes = count * sizeof(*pool.slots);
-	pool.slots = pages != NULL ? pfs_system_reserve(slots_bytes + PFS_GUARD_SCRATCH_BYTES)
-				   : NULL;
+	pool.slots = pages != NULL ? pfs_apart_new(slots_bytes + PFS_GUARD_SCRATCH_BYTES) : NULL;
 	pool.is_refused = pool.slots == NULL || !pfs_map_reserve(pages, bytes);
 	if (pool.is_refused && pages != NULL)
 		pfs_system_unmap(pages, bytes);

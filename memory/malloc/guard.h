@@ -55,9 +55,6 @@ static inline struct pfs_guard_slot *pfs_guard_slot_of(struct pfs_extent *extent
 	return (struct pfs_guard_slot *)(void *)extent;
 }
 
-/* Before the first block: reads how much address space the pool may have. */
-void pfs_guard_start(void);
-
 /*
  * pfs_guard_take - a slot that no block uses: of those that were used, the one that was freed
  * first.

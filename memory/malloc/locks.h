@@ -1,7 +1,7 @@
 /*
  * locks.h - the outer locks, in the order in which they are taken; a fork takes all of them. The
  * inner ones follow: `growing` of each bin, the registry, each bin and the extents, base, the
- * guarded blocks.
+ * guarded blocks, and the metadata's regions.
  */
 #ifndef PFS_MALLOC_LOCKS_H
 #define PFS_MALLOC_LOCKS_H

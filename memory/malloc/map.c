@@ -2,6 +2,7 @@
 
 #include <sys/auxv.h>
 
+#include "apart.h"
 #include "containers/compiler.h"
 #include "system.h"
 
@@ -14,12 +15,12 @@
 /* Address space whose entries are on one OS page. */
 #define BYTES_MAPPED ((uintptr_t)PFS_OS_PAGE / sizeof(uint64_t) * PFS_OS_PAGE)
 
-#define ON_OWN_PAGES __attribute__((section(".bss.map"), aligned(PFS_OS_PAGE)))
+#define ON_OWN_PAGES(section_name) __attribute__((section(section_name), aligned(PFS_OS_PAGE)))
 
-ON_OWN_PAGES _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
+ON_OWN_PAGES(".bss.map") _Atomic(struct pfs_map_leaf *) pfs_map_root[PFS_MAP_ROOT_COUNT];
 
 /* Always zero: read and never written, so it uses no memory. */
-static struct pfs_map_leaf no_extents ON_OWN_PAGES;
+static struct pfs_map_leaf no_extents ON_OWN_PAGES(".bss.zero");
 
 /* Point each root entry without a leaf to the empty leaf, for all parts that share an OS page of
  * the root with this one. */
@@ -61,13 +62,13 @@ static bool reserve_part(size_t part)
 	}
 	if (seen != &no_extents)
 		return true;
-	struct pfs_map_leaf *leaf = pfs_system_reserve(sizeof(*leaf));
+	struct pfs_map_leaf *leaf = pfs_apart_new(sizeof(*leaf));
 	if (leaf == NULL)
 		return false;
 	/* [A3] acq_rel, pairs with [A4]: without it a thread of another arena could find the leaf
 	 * before its zeroes, which would then overwrite that thread's entries. */
 	if (!pfs_cas_acq_rel(&pfs_map_root[part], &seen, leaf))
-		pfs_system_unmap_apart(leaf, sizeof(*leaf));
+		pfs_apart_free(leaf, sizeof(*leaf));
 	return true;
 }
 

@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 
+#include "apart.h"
 #include "arena.h"
 #include "cache.h"
 #include "catch.h"
 #include "conf.h"
-#include "guard.h"
 #include "map.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -23,10 +23,9 @@ static void end_thread(void *cache)
 static void start(void)
 {
 	(void)pfs_conf_start();
-	if (pfs_conf.guard_rate != 0) {
-		pfs_guard_start();
+	pfs_apart_start();
+	if (pfs_conf.guard_rate != 0)
 		pfs_catch_begin();
-	}
 	pfs_map_start();
 	pfs_caches_start();
 	pfs_arenas_start();

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define GUARD_BYTES ((size_t)PFS_OS_PAGE)
-
 static char *map(size_t size_bytes, int access, int flags)
 {
 	int errno_before = errno;
@@ -20,28 +18,6 @@ static char *map(size_t size_bytes, int access, int flags)
 void *pfs_system_map(size_t size_bytes)
 {
 	return map(size_bytes, PROT_READ | PROT_WRITE, 0);
-}
-
-/* Pages that nobody can access are not counted as committed, and so the guards never are. */
-static void *map_apart(size_t size_bytes, int flags)
-{
-	char *pages = map(size_bytes + 2 * GUARD_BYTES, PROT_NONE, flags);
-	if (pages == NULL)
-		return NULL;
-	if (pfs_system_open(pages + GUARD_BYTES, size_bytes))
-		return pages + GUARD_BYTES;
-	(void)pfs_system_unmap(pages, size_bytes + 2 * GUARD_BYTES);
-	return NULL;
-}
-
-void *pfs_system_map_apart(size_t size_bytes)
-{
-	return map_apart(size_bytes, 0);
-}
-
-void pfs_system_unmap_apart(void *pages, size_t size_bytes)
-{
-	(void)pfs_system_unmap((char *)pages - GUARD_BYTES, size_bytes + 2 * GUARD_BYTES);
 }
 
 bool pfs_system_unmap(void *pages, size_t size_bytes)
@@ -58,15 +34,6 @@ static bool advise(void *pages, size_t size_bytes, int advice)
 	bool done = madvise(pages, size_bytes, advice) == 0;
 	errno = errno_before;
 	return done;
-}
-
-/* Without the advice, a system with transparent huge pages would use 2 MiB for the first touch. */
-void *pfs_system_reserve(size_t size_bytes)
-{
-	void *pages = map_apart(size_bytes, MAP_NORESERVE);
-	if (pages != NULL)
-		(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
-	return pages;
 }
 
 bool pfs_system_purge(void *pages, size_t size_bytes)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "memory/malloc/apart.h"
 #include "memory/malloc/arena.h"
 #include "memory/malloc/background.h"
 #include "memory/malloc/map.h"
@@ -102,7 +103,7 @@ void *pfs_system_map(size_t size_bytes)
 	return pages;
 }
 
-void *pfs_system_reserve(size_t size_bytes)
+void *pfs_apart_new(size_t size_bytes)
 {
 	char *at = base_next + (-(uintptr_t)base_next & (PFS_OS_PAGE - 1));
 	base_next = at + (size_bytes + PFS_OS_PAGE - 1) / PFS_OS_PAGE * PFS_OS_PAGE;
@@ -126,7 +127,7 @@ bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 	return pfs_system_purge(at, size_bytes);
 }
 
-void pfs_system_unmap_apart(void *at, size_t size_bytes)
+void pfs_apart_free(void *at, size_t size_bytes)
 {
 	(void)pfs_system_unmap(at, size_bytes);
 }

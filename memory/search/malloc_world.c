@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory/malloc/apart.h"
 #include "memory/malloc/conf.h"
 #include "memory/malloc/die.h"
 #include "memory/malloc/map.h"
@@ -70,7 +71,7 @@ void *pfs_system_map(size_t size_bytes)
 	return can ? pages + pages_mapped++ * PAGES_BYTES : NULL;
 }
 
-void *pfs_system_reserve(size_t size_bytes)
+void *pfs_apart_new(size_t size_bytes)
 {
 	static bool is_next; /* the first leaf is that of the pages */
 	bool is_first = !is_next;
@@ -79,7 +80,7 @@ void *pfs_system_reserve(size_t size_bytes)
 	return is_first ? &leaf : pfs_malloc_map_leaf();
 }
 
-void pfs_system_unmap_apart(void *at, size_t size_bytes)
+void pfs_apart_free(void *at, size_t size_bytes)
 {
 	(void)pfs_system_unmap(at, size_bytes);
 }

@@ -1,11 +1,14 @@
 /*
- * apart_test.c - metadata is in mappings without blocks, and nobody can access the pages beside
- * them. Chunks of metadata and blocks are mapped in turns, so that they would be neighbours.
+ * apart_test.c - metadata is in one mapping without blocks, and nobody can access the pages beside
+ * it. Chunks of metadata and blocks are mapped in turns, so that they would be neighbours. An
+ * argument limits the address space, in MiB: then there are several such mappings.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <pfslab/malloc.h>
 
@@ -79,9 +82,18 @@ static void check_apart(uintptr_t piece)
 			      "a block beside the metadata at %#" PRIxPTR, own->begin);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct pfs_base_pool pool;
+	uint32_t divided = 0;
+	struct rlimit limit;
+	CHECK(getrlimit(RLIMIT_AS, &limit) == 0, "no limit of the address space");
+	if (argc > 1 && limit.rlim_cur == RLIM_INFINITY) {
+		limit.rlim_cur = strtoul(argv[1], NULL, 10) << 20;
+		CHECK(setrlimit(RLIMIT_AS, &limit) == 0, "the address space cannot be limited");
+		(void)execv("/proc/self/exe", argv); /* the limit is read at the start */
+		CHECK(false, "the test cannot start again");
+	}
 	pfs_start();
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
 		pieces[turn] = (uintptr_t)pfs_base_new(&pool, PIECE_BYTES);
@@ -96,7 +108,10 @@ int main(void)
 	pieces[TURNS] = (uintptr_t)pfs_load_relaxed(&pfs_map_root[part]); /* relaxed: one thread */
 	read_mappings();
 	CHECK(mapping_count < MAPPINGS_MOST, "too many mappings");
-	for (uint32_t i = 0; i <= TURNS; i++)
+	for (uint32_t i = 0; i <= TURNS; i++) {
 		check_apart(pieces[i]);
+		divided += mapping_of(pieces[i]) != mapping_of(pieces[0]);
+	}
+	CHECK((divided != 0) == (argc > 1), "%" PRIu32 " pieces in other mappings", divided);
 	return 0;
 }

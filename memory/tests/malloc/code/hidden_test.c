@@ -33,7 +33,7 @@
 #define FORKS 60
 #endif
 #define WALL_BYTES ((size_t)1 << 20)
-#define GAP_BYTES ((size_t)512 << 10)  /* of no rack, and not long */
+#define GAP_BYTES ((size_t)384 << 10)  /* of no rack, and not long */
 #define LONG_BYTES ((size_t)128 << 20) /* of which the page map's memory is worth a call */
 
 bool __real_pfs_system_hide(void *pages, size_t size_bytes, bool *is_partial);
