@@ -22,10 +22,45 @@ void *pfs_system_map(size_t size_bytes)
 	return map(size_bytes, PROT_READ | PROT_WRITE, 0);
 }
 
+/* Is a page without memory locked? */
+static bool is_locked(void *page)
+{
+	int errno_before = errno;
+	bool is = madvise(page, PFS_OS_PAGE, MADV_DONTNEED) != 0 && errno == EINVAL;
+	errno = errno_before;
+	return is;
+}
+
+/* Pages that are locked get memory when they are opened, unless they are locked on fault. */
+void *pfs_system_map_ahead(size_t size_bytes)
+{
+	char *pages = map(size_bytes, PROT_NONE, 0);
+	if (pages == NULL)
+		return NULL;
+	bool fills = is_locked(pages) && pfs_system_open(pages, PFS_OS_PAGE) &&
+		     pfs_system_resident(pages, 1) != 0;
+	if (!fills && pfs_system_open(pages, size_bytes))
+		return pages;
+	(void)pfs_system_unmap(pages, size_bytes);
+	return NULL;
+}
+
+/* Address space without access. Where memory is locked, its pages get memory when they are touched,
+ * not when they are opened. */
+static char *reserve(size_t size_bytes, int flags)
+{
+	char *pages = map(size_bytes, PROT_NONE, flags);
+	int errno_before = errno;
+	if (pages != NULL && is_locked(pages))
+		(void)mlock2(pages, size_bytes, MLOCK_ONFAULT);
+	errno = errno_before;
+	return pages;
+}
+
 /* Pages that nobody can access are not counted as committed, and so the guards never are. */
 static void *map_apart(size_t size_bytes, int flags)
 {
-	char *pages = map(size_bytes + 2 * GUARD_BYTES, PROT_NONE, flags);
+	char *pages = reserve(size_bytes + 2 * GUARD_BYTES, flags);
 	if (pages == NULL)
 		return NULL;
 	if (pfs_system_open(pages + GUARD_BYTES, size_bytes))
@@ -119,7 +154,7 @@ void pfs_system_small_pages(void *pages, size_t size_bytes)
 
 void *pfs_system_reserve_closed(size_t size_bytes)
 {
-	return map(size_bytes, PROT_NONE, MAP_NORESERVE);
+	return reserve(size_bytes, MAP_NORESERVE);
 }
 
 bool pfs_system_open(void *pages, size_t size_bytes)

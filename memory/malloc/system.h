@@ -12,6 +12,10 @@
 /* Zeroed pages, private, at any address; NULL: none. Keeps errno. */
 void *pfs_system_map(size_t size_bytes);
 
+/* The same for more pages than are needed now. NULL also if the system would give memory to all of
+ * them at once: the program called mlockall with MCL_FUTURE, without MCL_ONFAULT. */
+void *pfs_system_map_ahead(size_t size_bytes);
+
 /* Pages for metadata: as map, between two pages that nobody can access, so that an overflow of a
  * block that lies beside them ends the program. unmap_apart takes the three back. */
 void *pfs_system_map_apart(size_t size_bytes);
@@ -49,8 +53,9 @@ bool pfs_system_show(void *pages, size_t size_bytes);
 /* Exclude these pages from transparent huge pages. */
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 
-/* Address space without access. open: pages of it can be read and written; false: refused. close:
- * they cannot any more, and their memory is returned. */
+/* Address space without access. open: pages of it can be read and written; false: refused. They get
+ * memory when they are touched, also after mlockall. close: they cannot any more, and their memory
+ * is returned. */
 void *pfs_system_reserve_closed(size_t size_bytes);
 bool pfs_system_open(void *pages, size_t size_bytes);
 void pfs_system_close(void *pages, size_t size_bytes);

@@ -102,6 +102,11 @@ void *pfs_system_map(size_t size_bytes)
 	return pages;
 }
 
+void *pfs_system_map_ahead(size_t size_bytes)
+{
+	return pfs_system_map(size_bytes);
+}
+
 void *pfs_system_reserve(size_t size_bytes)
 {
 	char *at = base_next + (-(uintptr_t)base_next & (PFS_OS_PAGE - 1));
