@@ -149,7 +149,7 @@ static void free_other(void *block, const char *call)
 	else if (kind != PFS_EXTENT_LARGE)
 		pfs_die(call, block, PFS_NO_BLOCK);
 	else if (!pfs_rack_put(extent))
-		pfs_large_free(extent);
+		pfs_large_free(extent, block, call);
 	pfs_cache_after_free(pfs_cache_own);
 }
 

@@ -20,7 +20,7 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 #define PFS_DECAY_MS_MAX (INT64_MAX / 1000000)
 
 struct pfs_conf {
-	bool tcache;             /* rings in front of the slabs */
+	bool tcache;             /* freed blocks are cached: rings, stocks, racks */
 	uint32_t ring_bytes_max; /* bytes of blocks in one ring */
 	uint32_t ring_entries_max;
 	uint32_t narenas;       /* 0: derived from the number of CPUs and nodes */

@@ -22,7 +22,7 @@ enum pfs_extent_kind {
 	PFS_EXTENT_MUZZY,    /* free; the system may have taken its memory */
 	PFS_EXTENT_RETAINED, /* free; address space without memory: reads as zeroes */
 	PFS_EXTENT_HELD,     /* owned by one thread, between two kinds */
-	PFS_EXTENT_CACHED,   /* a freed large block on a thread's rack */
+	PFS_EXTENT_CACHED,   /* a freed large block: on a thread's rack, or about to be free */
 	PFS_EXTENT_LARGE,    /* one block */
 	PFS_EXTENT_GUARDED,  /* one block of the pool of guard.h */
 	PFS_EXTENT_SLAB      /* regions of a small class */

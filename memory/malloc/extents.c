@@ -79,10 +79,9 @@ static struct pfs_extent *fit(const struct pfs_extents_kind *kind, size_t size_b
 	return extent;
 }
 
-/* Map address space as one retained extent. */
-static bool map_more(struct pfs_extents *self, size_t size_bytes)
+/* New pages become one retained extent. False: no memory; they are unmapped. */
+static bool add_space(struct pfs_extents *self, char *pages, size_t size_bytes)
 {
-	char *pages = pfs_system_map(size_bytes);
 	if (pages == NULL)
 		return false;
 	struct pfs_extent *extent = pfs_extents_descriptor(self);
@@ -101,6 +100,8 @@ static bool map_more(struct pfs_extents *self, size_t size_bytes)
 	return true;
 }
 
+/* In large steps, except near a limit and where the system gives them memory at once: pages that
+ * are locked take 0.3 ms for each MiB. */
 static bool grow_space(struct pfs_extents *self, size_t need_bytes)
 {
 	size_t wish_bytes = self->mapped_bytes / GROW_SHARE & ~(size_t)(PFS_OS_PAGE - 1);
@@ -108,9 +109,13 @@ static bool grow_space(struct pfs_extents *self, size_t need_bytes)
 		wish_bytes = GROW_LEAST_BYTES;
 	if (wish_bytes > GROW_MOST_BYTES)
 		wish_bytes = GROW_MOST_BYTES;
-	if (need_bytes < wish_bytes && map_more(self, wish_bytes))
+	if (need_bytes < wish_bytes && wish_bytes > GROW_LEAST_BYTES &&
+	    add_space(self, pfs_system_map_ahead(wish_bytes), wish_bytes))
 		return true;
-	return map_more(self, need_bytes);
+	if (need_bytes < GROW_LEAST_BYTES &&
+	    add_space(self, pfs_system_map(GROW_LEAST_BYTES), GROW_LEAST_BYTES))
+		return true;
+	return add_space(self, pfs_system_map(need_bytes), need_bytes);
 }
 
 /* The extent to use, shown and out of its lists. One that cannot be shown leaves for good. */

@@ -105,7 +105,7 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 bool pfs_extents_grow(struct pfs_extents *self, struct pfs_extent *extent, size_t size_bytes);
 
 /* Purge the oldest extents of a kind until at most pages_left pages are left. Returns how many
- * went. lazily: dirty extents become muzzy instead of retained. */
+ * went, or were refused and are dirty. lazily: dirty extents become muzzy instead of retained. */
 size_t pfs_extents_purge(struct pfs_extents *self, enum pfs_extent_kind kind, size_t pages_left,
 			 bool lazily);
 

@@ -18,24 +18,15 @@ static void forget_map(struct pfs_extent *extent)
 /* False: the system refuses. It may have hidden a part. */
 static bool hide(struct pfs_extents *self, struct pfs_extent *extent, bool has_gaps)
 {
-	uintptr_t from = extent->base, end = from + extent->size_bytes;
-	struct pfs_extent *run[] = {
-		has_gaps ? pfs_extents_gap(self, from - 1, false) : NULL,
-		extent,
-		has_gaps ? pfs_extents_gap(self, end, false) : NULL,
-	};
-	if (run[0] != NULL)
-		from = run[0]->base;
-	if (run[2] != NULL)
-		end += run[2]->size_bytes;
+	struct pfs_extents_run run = pfs_extents_run(self, extent, has_gaps, false);
 	bool is_partial;
 	/* NOLINTNEXTLINE: addresses are numbers here */
-	bool done = pfs_system_hide((void *)from, end - from, &is_partial);
-	for (uint32_t i = 0; i < 3; i++) {
-		if (run[i] != NULL && done) {
-			pfs_extents_note_hidden(self, run[i]);
-		} else if (run[i] != NULL) {
-			run[i]->hidden_parts += is_partial;
+	bool done = pfs_system_hide((void *)run.base, run.size_bytes, &is_partial);
+	for (uint32_t i = 0; i < run.count; i++) {
+		if (done) {
+			pfs_extents_note_hidden(self, run.extents[i]);
+		} else {
+			run.extents[i]->hidden_parts += is_partial;
 			self->hidden_parts += is_partial;
 		}
 	}

@@ -179,7 +179,7 @@ static void free_otherwise(const struct wish *wish, void *block)
 		if (pfs_extent_kind(extent) == PFS_EXTENT_GUARDED)
 			pfs_guard_free(extent, call);
 		else
-			pfs_large_free(extent);
+			pfs_large_free(extent, block, call);
 		return;
 	}
 	struct pfs_cache *own = pfs_cache_attached();

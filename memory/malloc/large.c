@@ -4,6 +4,8 @@
 
 #include "cache.h"
 #include "conf.h"
+#include "containers/compiler.h"
+#include "die.h"
 #include "map.h"
 #include "rack.h"
 #include "system.h"
@@ -55,20 +57,27 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	return (void *)extent->base; /* NOLINT: addresses are numbers here */
 }
 
-void pfs_large_free(struct pfs_extent *extent)
+/* Another thread may free the block at the same time: the extent is in use for one of them. What
+ * the other reads of it afterwards may be of another extent, or zero. */
+void pfs_large_free(struct pfs_extent *extent, const void *block, const char *call)
 {
+	uint32_t kind = PFS_EXTENT_LARGE;
+	/* relaxed: one of the two succeeds; the thread that freed it owes the other no order */
+	if (!pfs_likely(pfs_cas_relaxed(&extent->kind, &kind, PFS_EXTENT_CACHED)))
+		pfs_die(call, block, PFS_IS_FREE);
 	pfs_cache_note_freed(pfs_cache_attached(), extent->request_bytes);
 	pfs_large_end(extent);
 }
 
 bool pfs_large_resize(struct pfs_extent *extent, size_t size_bytes)
 {
-	struct pfs_extents *extents = &pfs_extent_arena(extent)->extents;
+	struct pfs_arena *arena = pfs_extent_arena(extent);
 	size_t before = extent->request_bytes;
 	size_t bytes = class_bytes(size_bytes);
 	bool done = bytes == before;
-	if (bytes == 0)
+	if (bytes == 0 || arena == NULL) /* NULL: another thread frees the block */
 		return false;
+	struct pfs_extents *extents = &arena->extents;
 	if (bytes < before)
 		done = pfs_extents_shrink(extents, extent, bytes);
 	else if (bytes > before)
@@ -123,7 +132,8 @@ void pfs_large_copy(void *to, void *from, size_t bytes)
 {
 	struct pfs_extent *left = pfs_map_extent(pfs_map_entry(from));
 	struct pfs_extent *moved = pfs_map_extent(pfs_map_entry(to));
-	bool is_whole = bytes >= MOVE_LEAST_BYTES && left->size_bytes == bytes;
+	/* NULL: another thread frees the block */
+	bool is_whole = bytes >= MOVE_LEAST_BYTES && left != NULL && left->size_bytes == bytes;
 	if (is_whole && moved->is_zeroed &&
 	    pfs_arena_decay_ms(pfs_extent_arena(left), PFS_EXTENT_DIRTY) != -1)
 		left->is_clean = copy_and_purge(to, from, bytes);

@@ -18,8 +18,9 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 /* The size of the block that such a request gets; 0: too large. */
 size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes);
 
-/* Free a large block. Blocking, like pfs_large_new. */
-void pfs_large_free(struct pfs_extent *extent);
+/* Free a large block. Ends the program if another call has freed it. Blocking, like pfs_large_new.
+ */
+void pfs_large_free(struct pfs_extent *extent, const void *block, const char *call);
 
 /*
  * Zero a block of any size, or the end of one. Pieces of a long one that mostly have no memory are
@@ -29,7 +30,8 @@ void pfs_large_free(struct pfs_extent *extent);
 void pfs_large_zero(void *from, size_t bytes);
 
 /* tag: give a new block its tag, with the option tags; false: no memory. again: a CACHED block is
- * in use again. end: free a block that is in use or CACHED. None notes bytes for a thread. */
+ * in use again. end: free a CACHED block; ends the program if it is free already, because two
+ * racks had it. None notes bytes for a thread. */
 bool pfs_large_tag(struct pfs_extent *extent);
 void *pfs_large_again(struct pfs_extent *extent);
 void pfs_large_end(struct pfs_extent *extent);

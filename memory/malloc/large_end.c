@@ -2,6 +2,8 @@
  * large_end.c - a large block without its thread: its tag, its end, and its use again.
  */
 #include "conf.h"
+#include "containers/compiler.h"
+#include "die.h"
 #include "large.h"
 #include "system.h"
 
@@ -30,6 +32,8 @@ void *pfs_large_again(struct pfs_extent *extent)
 void pfs_large_end(struct pfs_extent *extent)
 {
 	struct pfs_arena *arena = pfs_extent_arena(extent);
+	if (!pfs_likely(pfs_extent_kind(extent) == PFS_EXTENT_CACHED))
+		pfs_die("free", (void *)extent->base, PFS_IS_FREE); /* NOLINT: as above */
 	struct pfs_extents *extents = &arena->extents;
 	size_t bytes = extent->request_bytes;
 	if (extent->tags != NULL)

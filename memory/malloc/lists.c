@@ -145,7 +145,7 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 }
 
 /* Return the map's memory beside an address in a free extent, where purges work. */
-static void forget_map(struct pfs_extent *extent, uintptr_t address)
+static void forget_beside(struct pfs_extent *extent, uintptr_t address)
 {
 	uintptr_t from = extent->base, end = from + extent->size_bytes;
 	if (address - from > FORGET_BESIDE_BYTES)
@@ -186,7 +186,7 @@ void pfs_extents_insert(struct pfs_extents *self, struct pfs_extent *extent,
 	if (kind == PFS_EXTENT_RETAINED && !extent->is_hidden)
 		show_gaps(self, extent);
 	if (kind == PFS_EXTENT_RETAINED && extent->noted_bytes >= PFS_EXTENTS_NOTED_BYTES)
-		forget_map(extent, address); /* [EX5] */
+		forget_beside(extent, address); /* [EX5] */
 }
 
 static size_t least(size_t left, size_t right)
@@ -229,31 +229,37 @@ void pfs_extents_note_hidden(struct pfs_extents *self, struct pfs_extent *extent
 	extent->is_hidden = true;
 }
 
-struct pfs_extent *pfs_extents_gap(struct pfs_extents *self, uintptr_t address, bool is_hidden)
+/* If there is a gap at an address beside a run, it belongs to the run. */
+static void add_gap(struct pfs_extents *self, struct pfs_extents_run *run, uintptr_t address,
+		    bool is_hidden)
 {
-	struct pfs_extent *extent = pfs_extents_neighbour(self, address, PFS_EXTENT_RETAINED);
-	bool is_gap = extent != NULL && extent->is_hidden == is_hidden &&
-		      extent->size_bytes < PFS_EXTENTS_LONG_BYTES;
-	return is_gap ? extent : NULL;
+	struct pfs_extent *gap = pfs_extents_neighbour(self, address, PFS_EXTENT_RETAINED);
+	if (gap == NULL || gap->is_hidden != is_hidden || gap->size_bytes >= PFS_EXTENTS_LONG_BYTES)
+		return;
+	run->extents[run->count++] = gap;
+	run->base = least(run->base, gap->base);
+	run->size_bytes += gap->size_bytes;
+}
+
+struct pfs_extents_run pfs_extents_run(struct pfs_extents *self, struct pfs_extent *extent,
+				       bool has_gaps, bool is_hidden)
+{
+	struct pfs_extents_run run = { { extent }, 1, extent->base, extent->size_bytes };
+	if (has_gaps) {
+		add_gap(self, &run, extent->base - 1, is_hidden);
+		add_gap(self, &run, extent->base + extent->size_bytes, is_hidden);
+	}
+	return run;
 }
 
 bool pfs_extents_show(struct pfs_extents *self, struct pfs_extent *extent)
 {
-	uintptr_t from = extent->base, end = from + extent->size_bytes;
 	if (extent->hidden_parts == 0)
 		return true;
-	struct pfs_extent *left = pfs_extents_gap(self, from - 1, true);
-	struct pfs_extent *right = pfs_extents_gap(self, end, true);
-	if (left != NULL)
-		from = left->base;
-	if (right != NULL)
-		end += right->size_bytes;
-	if (pfs_system_show((void *)from, end - from)) { /* NOLINT: addresses are numbers here */
-		pfs_extents_note_shown(self, extent);
-		if (left != NULL)
-			pfs_extents_note_shown(self, left);
-		if (right != NULL)
-			pfs_extents_note_shown(self, right);
+	struct pfs_extents_run run = pfs_extents_run(self, extent, true, true);
+	if (pfs_system_show((void *)run.base, run.size_bytes)) { /* NOLINT: addresses are numbers */
+		for (uint32_t i = 0; i < run.count; i++)
+			pfs_extents_note_shown(self, run.extents[i]);
 		return true;
 	}
 	pfs_extents_note_low(self);

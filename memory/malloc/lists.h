@@ -34,9 +34,16 @@ void pfs_extents_join(struct pfs_extents *self, struct pfs_extent *left, struct 
 struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent *extent,
 				     size_t size_bytes);
 
-/* The gap (hidden.h) that contains an address beside a long extent, and is hidden or is not; NULL:
- * none. */
-struct pfs_extent *pfs_extents_gap(struct pfs_extents *self, uintptr_t address, bool is_hidden);
+/* A long extent and, if has_gaps, the gaps (hidden.h) beside it that are hidden, or are not. */
+struct pfs_extents_run {
+	struct pfs_extent *extents[3];
+	uint32_t count;
+	uintptr_t base; /* of all their pages */
+	size_t size_bytes;
+};
+
+struct pfs_extents_run pfs_extents_run(struct pfs_extents *self, struct pfs_extent *extent,
+				       bool has_gaps, bool is_hidden);
 
 /*
  * An extent that is in no list is about to be used: forked children get its pages from now on, and

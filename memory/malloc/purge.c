@@ -130,7 +130,8 @@ static enum pfs_extent_kind purge_pages(const struct pfs_extent *extent, bool la
 	return kind;
 }
 
-/* Under lock, which is released in between. Returns the pages that went. */
+/* Under lock, which is released in between. Returns the pages that went, or that the system refused
+ * (they are locked): what a call may do is bounded by both. */
 static size_t purge_oldest(struct pfs_extents *self, struct pfs_extents_kind *from,
 			   size_t pages_most, bool lazily)
 {
@@ -145,7 +146,7 @@ static size_t purge_oldest(struct pfs_extents *self, struct pfs_extents_kind *fr
 	if (is_shown)
 		pfs_extents_note_shown(self, extent);
 	self->purges++;
-	self->purged_pages += pages;
+	self->purged_pages += kind != PFS_EXTENT_DIRTY ? pages : 0;
 	pfs_extents_insert(self, extent, kind);
 	pfs_extents_note_low(self);
 	return pages;

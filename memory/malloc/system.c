@@ -20,6 +20,29 @@ void *pfs_system_map(size_t size_bytes)
 	return map(size_bytes, PROT_READ | PROT_WRITE, 0);
 }
 
+/* Is a page without memory locked? */
+static bool is_locked(void *page)
+{
+	int errno_before = errno;
+	bool is = madvise(page, PFS_OS_PAGE, MADV_DONTNEED) != 0 && errno == EINVAL;
+	errno = errno_before;
+	return is;
+}
+
+/* Pages that are locked get memory when they are opened, unless they are locked on fault. */
+void *pfs_system_map_ahead(size_t size_bytes)
+{
+	char *pages = map(size_bytes, PROT_NONE, 0);
+	if (pages == NULL)
+		return NULL;
+	bool fills = is_locked(pages) && pfs_system_open(pages, PFS_OS_PAGE) &&
+		     pfs_system_resident(pages, 1) != 0;
+	if (!fills && pfs_system_open(pages, size_bytes))
+		return pages;
+	(void)pfs_system_unmap(pages, size_bytes);
+	return NULL;
+}
+
 bool pfs_system_unmap(void *pages, size_t size_bytes)
 {
 	int errno_before = errno;
@@ -86,7 +109,12 @@ void pfs_system_small_pages(void *pages, size_t size_bytes)
 
 void *pfs_system_reserve_closed(size_t size_bytes)
 {
-	return map(size_bytes, PROT_NONE, MAP_NORESERVE);
+	char *pages = map(size_bytes, PROT_NONE, MAP_NORESERVE);
+	int errno_before = errno;
+	if (pages != NULL && is_locked(pages))
+		(void)mlock2(pages, size_bytes, MLOCK_ONFAULT);
+	errno = errno_before;
+	return pages;
 }
 
 bool pfs_system_open(void *pages, size_t size_bytes)

@@ -12,6 +12,10 @@
 /* Zeroed pages, private, at any address; NULL: none. Keeps errno. */
 void *pfs_system_map(size_t size_bytes);
 
+/* The same for more pages than are needed now. NULL also if the system would give memory to all of
+ * them at once: the program called mlockall with MCL_FUTURE, without MCL_ONFAULT. */
+void *pfs_system_map_ahead(size_t size_bytes);
+
 /* Unmap memory, including its address space. False: refused. */
 bool pfs_system_unmap(void *pages, size_t size_bytes);
 
@@ -41,8 +45,8 @@ bool pfs_system_show(void *pages, size_t size_bytes);
 void pfs_system_small_pages(void *pages, size_t size_bytes);
 
 /* Address space without access, not counted as committed where the system allows that. open: pages
- * of it can be read and written; false: refused. close: they cannot any more, and their memory is
- * returned. */
+ * of it can be read and written; false: refused. They get memory when they are touched, also after
+ * mlockall. close: they cannot any more, and their memory is returned. */
 void *pfs_system_reserve_closed(size_t size_bytes);
 bool pfs_system_open(void *pages, size_t size_bytes);
 void pfs_system_close(void *pages, size_t size_bytes);

@@ -103,6 +103,11 @@ void *pfs_system_map(size_t size_bytes)
 	return pages;
 }
 
+void *pfs_system_map_ahead(size_t size_bytes)
+{
+	return pfs_system_map(size_bytes);
+}
+
 void *pfs_apart_new(size_t size_bytes)
 {
 	char *at = base_next + (-(uintptr_t)base_next & (PFS_OS_PAGE - 1));

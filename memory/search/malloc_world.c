@@ -71,6 +71,11 @@ void *pfs_system_map(size_t size_bytes)
 	return can ? pages + pages_mapped++ * PAGES_BYTES : NULL;
 }
 
+void *pfs_system_map_ahead(size_t size_bytes)
+{
+	return pfs_system_map(size_bytes);
+}
+
 void *pfs_apart_new(size_t size_bytes)
 {
 	static bool is_next; /* the first leaf is that of the pages */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory/malloc/choose.h"
+#include "memory/malloc/die.h"
 #include "memory/malloc/large.h"
 #include "memory/malloc/system.h"
 #include "memory/search/rack_world.h"
@@ -106,6 +107,12 @@ void *pfs_base_new(struct pfs_base_pool *pool, size_t size_bytes)
 	return &pfs_rack_world.racks[pfs_cache_own - pfs_rack_world.caches];
 }
 
+void pfs_die(const char *call, const void *pointer, const char *what)
+{
+	pfs_machine_fail("%s(%p): %s", call, pointer, what);
+	__builtin_abort();
+}
+
 bool pfs_system_purge(void *at, size_t size_bytes)
 {
 	(void)at, (void)size_bytes;
@@ -160,8 +167,10 @@ static void free_one(const struct pfs_rack_actor *actor)
 			  actor->id);
 	*stamp = STAMP_PUT;
 	move(extent, 1 + actor->id, PFS_RACK_PUT);
-	if (!pfs_rack_put(extent))
-		pfs_large_end(extent);
+	if (pfs_rack_put(extent))
+		return;
+	pfs_extent_set_kind(extent, PFS_EXTENT_CACHED); /* as pfs_large_free */
+	pfs_large_end(extent);
 }
 
 /* As pfs_cache_attached: a thread has a cache from its first call on. */

@@ -18,6 +18,9 @@
 
 #define ROOM ((size_t)192 << 20)
 #define CROWD 8
+#define NOBODY 65534
+#define FAR_BYTES ((size_t)8 << 30)
+#define LOCKED_STEP ((size_t)2 << 20)
 
 struct link {
 	struct link *next;
@@ -283,12 +286,17 @@ CORNER(overcommit_never)
 	CORNER_CHECK(malloc((size_t)16 << 20) != NULL, "no memory afterwards");
 }
 
+static void lock_all(void)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+		corner_skip("mlockall: %s", strerror(errno));
+}
+
 /* With all memory locked nothing can go back to the system, and what is mapped is resident. */
 CORNER(locked_memory)
 {
 	struct heap heap = { 0 };
-	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
-		corner_skip("mlockall: %s", strerror(errno));
+	lock_all();
 	size_t before = corner_resident_bytes();
 	/* Where addresses are random, what is there at first may by chance lie on both sides of a
 	 * bound of some structure; not twice. */
@@ -311,4 +319,61 @@ CORNER(locked_memory)
 			free(zeroes);
 		}
 	}
+}
+
+/* Each call makes resident what it returns, a bounded step beyond it, and no metadata that is not
+ * touched: here addresses begin whose metadata is new. */
+CORNER(locked_growth)
+{
+	struct heap heap = { 0 };
+	void *far = mmap(NULL, FAR_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CORNER_CHECK(far != MAP_FAILED, "mmap: %s", strerror(errno));
+	lock_all();
+	size_t begin = corner_resident_bytes();
+	size_t before = begin, most = 0;
+	while (heap.bytes < (size_t)96 << 20) {
+		size_t size = heap.count % 2 == 0 ? 30000 : 20000;
+		CORNER_CHECK(push(&heap, size), "no memory");
+		size_t now = corner_resident_bytes();
+		most = now > before + most ? now - before : most;
+		before = now;
+	}
+	corner_note("%zu KiB resident for %zu, at most %zu by a call", (before - begin) >> 10,
+		    heap.bytes >> 10, most >> 10);
+	CORNER_CHECK(most <= LOCKED_STEP, "a call made %zu KiB resident", most >> 10);
+	clear(&heap);
+}
+
+/* What is freed while it is locked goes back once it is not. */
+CORNER(locked_and_unlocked)
+{
+	struct heap heap = { 0 };
+	size_t before = corner_resident_bytes();
+	lock_all();
+	while (heap.bytes < (size_t)64 << 20)
+		CORNER_CHECK(push(&heap, 30000), "no memory");
+	clear(&heap);
+	(void)malloc_trim(0);
+	CORNER_CHECK(munlockall() == 0, "munlockall: %s", strerror(errno));
+	(void)malloc_trim(0);
+	size_t after = corner_resident_bytes();
+	corner_note("%zu KiB resident, %zu afterwards", before >> 10, after >> 10);
+	CORNER_CHECK(after < before + ((size_t)24 << 20), "%zu MiB stay resident", after >> 20);
+}
+
+/* Without the privilege to lock as much as it likes, a program gets NULL at the limit. */
+CORNER(locked_limit)
+{
+	struct rlimit at = { 0, 0 };
+	free(malloc(100)); /* metadata of these addresses is not locked */
+	CORNER_CHECK(getrlimit(RLIMIT_MEMLOCK, &at) == 0, "getrlimit: %s", strerror(errno));
+	at.rlim_max = at.rlim_max < ROOM ? at.rlim_max : ROOM;
+	at.rlim_cur = at.rlim_max;
+	CORNER_CHECK(setrlimit(RLIMIT_MEMLOCK, &at) == 0, "setrlimit: %s", strerror(errno));
+	if (geteuid() == 0 && setuid(NOBODY) != 0)
+		corner_skip("setuid: %s", strerror(errno));
+	if (mlockall(MCL_FUTURE) != 0)
+		corner_skip("mlockall: %s", strerror(errno));
+	corner_note("%zu KiB may be locked", (size_t)at.rlim_cur >> 10);
+	sizes_in_turn(at.rlim_cur / 2);
 }

@@ -1,6 +1,7 @@
 /*
  * ctl_test.c - threads allocate by mallocx from arenas and thread caches of their own while others
- * call mallctl: at rest each arena's statistics equal what a walk over all blocks finds.
+ * call mallctl: at rest each arena's statistics equal what a walk over all blocks finds. The option
+ * tcache:false turns all caches off.
  */
 #include <pfslab/jemalloc.h>
 #include <pfslab/malloc.h>
@@ -15,6 +16,7 @@
 #define LIVE 200u
 #define TURNS 10000u
 #define ARENAS_MAX 64u
+#define CACHED_MOST ((size_t)256 << 10)
 
 static void *live[THREADS][LIVE];
 
@@ -140,10 +142,40 @@ static void compare(void)
 	      stat_of("stats.allocated", 0), (unsigned long long)total);
 }
 
+/* The bytes that stay cached of some freed blocks. */
+static size_t kept_of(size_t size, int flags)
+{
+	for (unsigned i = 0; i < LIVE; i++)
+		live[0][i] = mallocx(size, flags);
+	for (unsigned i = 0; i < LIVE; i++)
+		dallocx(live[0][i], flags);
+	memset((void *)live[0], 0, sizeof(live[0]));
+	refresh();
+	return stat_of("stats.arenas.%u.tcache_bytes", 4096);
+}
+
+/* With the option tcache:false nothing stays, of no size and in no cache. */
+static void check_cached(void)
+{
+	bool is_on;
+	unsigned cache;
+	size_t own = 0, others = 0;
+	read_value("opt.tcache", &is_on, sizeof(is_on));
+	read_value("tcache.create", &cache, sizeof(cache));
+	for (size_t size = 8; size <= CACHED_MOST; size *= 2) {
+		own += kept_of(size, 0);
+		others += kept_of(size, MALLOCX_TCACHE(cache));
+	}
+	CHECK((own != 0) == is_on && (others != 0) == is_on, "%zu and %zu bytes stay cached", own,
+	      others);
+	write_value("tcache.destroy", &cache, sizeof(cache));
+}
+
 int main(void)
 {
 	pthread_t threads[THREADS];
 	malloc_message = print_nothing;
+	check_cached();
 	for (unsigned i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, allocate, live[i]) == 0, "no thread");
 	for (unsigned i = 0; i < THREADS; i++)

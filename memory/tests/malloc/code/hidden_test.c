@@ -12,6 +12,7 @@
 
 #include "memory/malloc/arena.h"
 #include "memory/malloc/cache.h"
+#include "memory/malloc/conf.h"
 #include "memory/malloc/hidden.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
@@ -372,6 +373,7 @@ static void fork_beside_use(void)
 int main(void)
 {
 	pfs_start();
+	pfs_conf.tick_ms = 0; /* also where no option says so: a tick would purge what is hidden */
 	(void)pfs_cache_attached();
 	pfs_start_handlers();
 	for (unsigned round = 0; round < 3; round++)

@@ -236,8 +236,10 @@ static void test_refused(void)
 	leave_holes();
 	free_all();
 	purged.refuses = true;
+	uint64_t counted = extents()->purged_pages;
 	(void)pfs_malloc_trim_all();
 	check_pages("after purges were refused");
+	CHECK(extents()->purged_pages == counted, "pages whose purge was refused count as purged");
 	purged.refuses = false;
 	(void)pfs_malloc_trim_all();
 	purged.refuses = true;
