@@ -24,16 +24,18 @@ static bool is_box(const struct pfs_area *area, const struct pfs_box *box)
 	       area->end <= (uintptr_t)box->base + box->bytes;
 }
 
-/* A part of the allocator's map of pages, which is 8 MiB and hardly touched. */
-static bool is_map(const struct pfs_area *area)
+/* The allocator's metadata with a part of its map of pages, which is 8 MiB and hardly touched. */
+static bool has_map(const struct pfs_area *area)
 {
 	const size_t parts = sizeof(pfs_map_root) / sizeof(pfs_map_root[0]);
 	if (area->end - area->begin < sizeof(struct pfs_map_leaf))
 		return false;
-	for (size_t part = 0; part < parts; part++)
+	for (size_t part = 0; part < parts; part++) {
 		/* relaxed: an address */
-		if ((uintptr_t)pfs_load_relaxed(&pfs_map_root[part]) == area->begin)
-			return area->end - area->begin == sizeof(struct pfs_map_leaf);
+		uintptr_t leaf = (uintptr_t)pfs_load_relaxed(&pfs_map_root[part]);
+		if (area->begin <= leaf && leaf < area->end)
+			return true;
+	}
 	return false;
 }
 
@@ -41,7 +43,7 @@ static bool is_map(const struct pfs_area *area)
  * tables: MCL_ONFAULT locks their touched pages. */
 static void lock_area(const struct pfs_area *area, void *box)
 {
-	bool is_table = area->is_writable && (pfs_mapped_is_library(area->begin) || is_map(area));
+	bool is_table = area->is_writable && (pfs_mapped_is_library(area->begin) || has_map(area));
 	if (area->has_access && !is_table && !is_box(area, box))
 		(void)syscall(SYS_mlock, area->begin, area->end - area->begin);
 }
