@@ -83,11 +83,21 @@ static uint64_t empty_noted(struct pfs_rack *rack, uint32_t slot)
 	return word;
 }
 
-static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t class)
+/* A block of a class; 0: none is there. */
+static uint64_t word_of(struct pfs_rack *rack, uint32_t class)
 {
 	uint64_t word = 0;
 	while (word == 0 && rack->of_class[class] != 0)
 		word = empty_noted(rack, (uint32_t)__builtin_ctzll(rack->of_class[class]));
+	return word;
+}
+
+static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t class,
+		     bool may_be_larger)
+{
+	uint64_t word = word_of(rack, class);
+	if (word == 0 && may_be_larger && class + 1 < PFS_RACK_CLASSES)
+		word = word_of(rack, ++class);
 	if (word == 0)
 		return NULL;
 	pfs_bump_owned(&cache->rack_takes, 1);
@@ -96,14 +106,14 @@ static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t cl
 	return pfs_large_again(extent_of(word));
 }
 
-void *pfs_rack_take(size_t size_bytes)
+void *pfs_rack_take(size_t size_bytes, bool may_be_larger)
 {
 	struct pfs_cache *cache = pfs_cache_mine();
 	if (size_bytes > PFS_RACK_MOST || cache->until_guarded <= 1) /* choose.h: elsewhere */
 		return NULL;
 	uint32_t class = class_of(size_bytes);
 	struct pfs_rack *rack = rack_of(cache);
-	return pfs_likely(rack != NULL) ? take_of(cache, rack, class) : NULL;
+	return pfs_likely(rack != NULL) ? take_of(cache, rack, class, may_be_larger) : NULL;
 }
 
 /* How many bytes a rack that is needed may hold. */

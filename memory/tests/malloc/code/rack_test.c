@@ -56,6 +56,25 @@ static void check_pairs(void)
 	pfs_block_free(zeroes);
 }
 
+/* A request gets a block of the next class, of no other, and of its own first. */
+static void check_next(void)
+{
+	for (size_t i = 1; i < SIZES; i++) {
+		void *block = pfs_malloc(sizes[i]);
+		(void)pfs_rack_empty(pfs_cache_own);
+		pfs_block_free(block);
+		CHECK(i < 2 || pfs_rack_take(sizes[i - 2], true) == NULL, "two classes larger");
+		CHECK(pfs_rack_take(sizes[i - 1], false) == NULL, "%zu bytes: larger", sizes[i - 1]);
+		CHECK(pfs_rack_take(sizes[i - 1], true) == block, "%zu bytes: none", sizes[i - 1]);
+		CHECK(pfs_malloc_usable_size(block) == sizes[i], "of another size");
+		void *smaller = pfs_malloc(sizes[i - 1]);
+		pfs_block_free(block);
+		pfs_block_free(smaller);
+		CHECK(pfs_rack_take(sizes[i - 1], true) == smaller, "not its own class");
+		pfs_block_free(smaller);
+	}
+}
+
 static void replace(void)
 {
 	void *blocks[SIZES * BLOCKS];
@@ -270,6 +289,7 @@ int main(void)
 	pfs_start();
 	(void)pthread_barrier_init(&met, NULL, 2);
 	check_pairs();
+	check_next();
 	check_only_frees();
 	check_first();
 	check_many();
