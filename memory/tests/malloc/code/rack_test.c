@@ -60,11 +60,12 @@ static void check_pairs(void)
 static void check_next(void)
 {
 	for (size_t i = 1; i < SIZES; i++) {
-		void *block = pfs_malloc(sizes[i]);
 		(void)pfs_rack_empty(pfs_cache_own);
+		void *block = pfs_malloc(sizes[i]);
 		pfs_block_free(block);
 		CHECK(i < 2 || pfs_rack_take(sizes[i - 2], true) == NULL, "two classes larger");
-		CHECK(pfs_rack_take(sizes[i - 1], false) == NULL, "%zu bytes: larger", sizes[i - 1]);
+		CHECK(pfs_rack_take(sizes[i - 1], false) == NULL, "%zu bytes: larger",
+		      sizes[i - 1]);
 		CHECK(pfs_rack_take(sizes[i - 1], true) == block, "%zu bytes: none", sizes[i - 1]);
 		CHECK(pfs_malloc_usable_size(block) == sizes[i], "of another size");
 		void *smaller = pfs_malloc(sizes[i - 1]);
