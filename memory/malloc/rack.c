@@ -14,8 +14,9 @@
 #define WORD_BITS (2 * CLASS_MASK + 1)
 _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an extent's address");
 
-#define FEW_THREADS 16u    /* of an arena: each may have PFS_RACK_BYTES_MOST */
-#define REGRETS_LEAST 128u /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
+#define FEW_THREADS 16u     /* of an arena: each may have PFS_RACK_BYTES_MOST */
+#define MISSES_TO_KEEP 128u /* of a class, until a rack keeps a block of it */
+#define REGRETS_LEAST 128u  /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
 
 static struct pfs_base_pool rack_pool;
 
@@ -142,8 +143,9 @@ void pfs_rack_missed(struct pfs_cache *cache, size_t bytes)
 		return;
 	bool grows = regrets(rack_of(cache), class_of(bytes));
 	uint32_t most = grows ? bytes_most(cache->arena) : PFS_RACK_BYTES_FIRST;
-	if (cache->rack_bytes_most + bytes < most)
-		most = cache->rack_bytes_most + (uint32_t)bytes;
+	uint32_t more = (uint32_t)(grows ? bytes : bytes / MISSES_TO_KEEP);
+	if (cache->rack_bytes_most + more < most)
+		most = cache->rack_bytes_most + more;
 	if (grows || most > cache->rack_bytes_most) /* less, if there are more threads now */
 		cache->rack_bytes_most = most;
 }

@@ -225,6 +225,25 @@ static void *only_frees(void *blocks)
 	return NULL;
 }
 
+/* A thread keeps blocks once it has missed them often. */
+static void *misses(void *unused)
+{
+	for (unsigned i = 0; i < 100; i++)
+		pfs_block_free(pfs_malloc(16 * KIB));
+	CHECK(of_rack(pfs_cache_own).rack_blocks == 0, "a thread with few misses keeps blocks");
+	for (unsigned i = 0; i < 100; i++)
+		pfs_block_free(pfs_malloc(16 * KIB));
+	CHECK(of_rack(pfs_cache_own).rack_blocks == 1, "a thread with many misses keeps none");
+	return unused;
+}
+
+static void check_misses(void)
+{
+	pthread_t thread;
+	CHECK(pthread_create(&thread, NULL, misses, NULL) == 0, "no thread");
+	(void)pthread_join(thread, NULL);
+}
+
 static void check_only_frees(void)
 {
 	pthread_t thread;
@@ -289,9 +308,12 @@ int main(void)
 {
 	pfs_start();
 	(void)pthread_barrier_init(&met, NULL, 2);
+	for (unsigned i = 0; i < 200; i++) /* misses, until the rack keeps FIRST_BYTES */
+		pfs_block_free(pfs_malloc(256 * KIB));
 	check_pairs();
 	check_next();
 	check_only_frees();
+	check_misses();
 	check_first();
 	check_many();
 	check_shared();
