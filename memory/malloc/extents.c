@@ -113,9 +113,7 @@ static bool grow_space(struct pfs_extents *self, size_t need_bytes)
 	return map_more(self, need_bytes);
 }
 
-/* The extent of a kind to use, shown and out of its lists. One that cannot be shown leaves for
- * good.
- */
+/* The extent of a kind to use, shown and out of its lists. One that cannot be shown is lost. */
 static struct pfs_extent *find(struct pfs_extents *self, enum pfs_extent_kind kind,
 			       size_t size_bytes, size_t align_bytes)
 {

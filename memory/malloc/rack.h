@@ -8,11 +8,11 @@
  * replaces others, in turn.
  *
  * The bytes that a rack may hold follow what its thread asks for. They begin at 0, so a thread that
- * only frees keeps nothing, and grow by a 128th of the bytes of each miss, to 256 KiB: a thread with
- * few requests would keep more than it uses again. A miss of a class of which a block was replaced
- * since the last miss is a regret: a larger rack would have served it.
- * From the 128th on, each regret adds its bytes, up to 4 MiB. If more than 16 threads share the
- * arena, they share 64 MiB, but each may have 1 MiB.
+ * only frees keeps nothing. Each miss adds a 128th of its bytes, up to 256 KiB, because a thread
+ * with few requests would keep more than it uses again. A miss of a class of which a block was
+ * replaced since the last miss is a regret: a larger rack would have served it. From the 128th on,
+ * each regret adds its bytes, up to 4 MiB. If more than 16 threads share the arena, they share
+ * 64 MiB, but each may have 1 MiB.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
  * second time; a thread that takes new memory for a large block, or is about to take it for a
