@@ -21,7 +21,7 @@ enum pfs_thp { PFS_THP_DEFAULT, PFS_THP_NEVER };
 
 struct pfs_conf {
 	bool tcache;             /* rings in front of the slabs */
-	uint32_t ring_bytes_max; /* bytes of blocks in one ring; of larger blocks, fewer: slots.c */
+	uint32_t ring_bytes_max; /* bytes of blocks in one ring */
 	uint32_t ring_entries_max;
 	uint32_t narenas;       /* 0: derived from the number of CPUs and nodes */
 	int64_t dirty_decay_ms; /* -1: never; 0: at once; or PFS_DECAY_LOW_WATER */

@@ -10,11 +10,6 @@
 #include "slot_memory.h"
 
 #define SHARE_LEAST 64u
-/* Rings of larger blocks hold a part of the bytes that others may, but some blocks. They are many,
- * and used less. */
-#define LARGER_THAN 256u /* bytes of a block */
-#define LARGER_PART 8u
-#define LARGER_LEAST 4u
 #define FRONT_BYTES ((uint32_t)16 << 10) /* of blocks */
 
 /* Sizes of slots: for a back of 8 to 1024, and its front. */
@@ -33,18 +28,10 @@ static uint32_t slot_bytes_of(uint32_t capacity)
 	return (front + 1 + back) * (uint32_t)sizeof(void *);
 }
 
-static uint32_t entries_by_bytes(uint32_t size_bytes)
-{
-	uint32_t most = pfs_conf.ring_bytes_max / size_bytes;
-	if (size_bytes <= LARGER_THAN || most <= LARGER_LEAST)
-		return most;
-	return most > LARGER_LEAST * LARGER_PART ? most / LARGER_PART : LARGER_LEAST;
-}
-
 /* For front and back together. */
 static uint32_t entries_most(uint32_t class)
 {
-	uint32_t by_bytes = entries_by_bytes(pfs_classes[class].size_bytes);
+	uint32_t by_bytes = pfs_conf.ring_bytes_max / pfs_classes[class].size_bytes;
 	return by_bytes < pfs_conf.ring_entries_max ? by_bytes : pfs_conf.ring_entries_max;
 }
 
