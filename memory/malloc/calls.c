@@ -128,7 +128,7 @@ PFS_COLD void *pfs_malloc_slow(size_t size_bytes)
 	if (size_bytes <= PFS_SMALL_MAX)
 		block = pfs_cache_fill(pfs_ring_offsets[(size_bytes + 7) / 8]);
 	else
-		block = pfs_rack_take(size_bytes);
+		block = pfs_rack_take(size_bytes, true);
 	return block != NULL ? block : malloc_slower(size_bytes);
 }
 
@@ -222,7 +222,7 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 		void *block = pfs_malloc_quick(bytes);
 		return block != NULL ? memset(block, 0, bytes) : NULL;
 	}
-	void *block = pfs_rack_take(bytes);
+	void *block = pfs_rack_take(bytes, true);
 	if (block == NULL)
 		block = pfs_malloc_large(bytes, 1, &is_zeroed);
 	if (block != NULL && !is_zeroed)

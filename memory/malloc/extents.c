@@ -118,20 +118,29 @@ static bool grow_space(struct pfs_extents *self, size_t need_bytes)
 	return add_space(self, pfs_system_map(need_bytes), need_bytes);
 }
 
-/* The extent to use, shown and out of its lists. One that cannot be shown leaves for good. */
-static struct pfs_extent *find(struct pfs_extents *self, size_t size_bytes, size_t align_bytes,
-			       enum pfs_extent_kind *found)
+/* The extent of a kind to use, shown and out of its lists. One that cannot be shown is lost. */
+static struct pfs_extent *find(struct pfs_extents *self, enum pfs_extent_kind kind,
+			       size_t size_bytes, size_t align_bytes)
 {
-	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
-		struct pfs_extent *extent = NULL;
-		while ((extent = fit(&self->kinds[kind], size_bytes, align_bytes)) != NULL) {
-			*found = (enum pfs_extent_kind)kind;
-			pfs_extents_delist(self, extent);
-			if (pfs_extents_show(self, extent))
-				return extent;
-		}
+	struct pfs_extent *extent = NULL;
+	while ((extent = fit(&self->kinds[kind], size_bytes, align_bytes)) != NULL) {
+		pfs_extents_delist(self, extent);
+		if (pfs_extents_show(self, extent))
+			return extent;
 	}
 	return NULL;
+}
+
+/* The same of the kinds after dirty. */
+static struct pfs_extent *find_clean(struct pfs_extents *self, size_t size_bytes,
+				     size_t align_bytes, enum pfs_extent_kind *kind)
+{
+	*kind = PFS_EXTENT_MUZZY;
+	struct pfs_extent *extent = find(self, *kind, size_bytes, align_bytes);
+	if (extent != NULL)
+		return extent;
+	*kind = PFS_EXTENT_RETAINED;
+	return find(self, *kind, size_bytes, align_bytes);
 }
 
 /* Cut a HELD extent of a kind down to the wanted range. NULL: no memory for descriptors; the extent
@@ -156,20 +165,101 @@ static struct pfs_extent *trim(struct pfs_extents *self, struct pfs_extent *exte
 	return extent;
 }
 
+/* The free extent that begins at an address, of any kind, with at least size_bytes. */
+static struct pfs_extent *behind(struct pfs_extents *self, uintptr_t address, size_t size_bytes)
+{
+	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
+		struct pfs_extent *next = pfs_extents_neighbour(self, address,
+								(enum pfs_extent_kind)kind);
+		if (next != NULL && next->size_bytes >= size_bytes)
+			return next;
+	}
+	return NULL;
+}
+
+static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, size_t more_bytes)
+{
+	uintptr_t end = extent->base + extent->size_bytes;
+	struct pfs_extent *next = behind(self, end, more_bytes);
+	if (next == NULL)
+		return false;
+	enum pfs_extent_kind kind = pfs_extent_kind(next);
+	pfs_extents_delist(self, next);
+	if (!pfs_extents_show(self, next))
+		return false;
+	next = trim(self, next, kind, more_bytes, PFS_OS_PAGE);
+	pfs_extents_note_low(self);
+	if (next == NULL)
+		return false;
+	pfs_extents_join(self, extent, next);
+	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
+	extent->is_zeroed = false;
+	self->active_bytes += more_bytes;
+	if (kind == PFS_EXTENT_RETAINED)
+		pfs_extents_owe(self, more_bytes / PFS_OS_PAGE, 0);
+	return true;
+}
+
+/* A dirty extent that is too short, but has what is missing behind it: one of the longest. NULL:
+ * there is none, or it is not found among those examined. */
+static struct pfs_extent *longest_to_grow(struct pfs_extents *self, size_t size_bytes)
+{
+	struct pfs_extents_kind *dirty = &self->kinds[PFS_EXTENT_DIRTY];
+	uint32_t looks = 0;
+	uint32_t length = pfs_length_floor(size_bytes / PFS_OS_PAGE) + 1;
+	while (length-- != 0 && looks < LOOKS_MOST) {
+		struct pfs_extent *extent = dirty->lengths[length];
+		for (; extent != NULL && looks < LOOKS_MOST; extent = extent->next, looks++) {
+			uintptr_t end = extent->base + extent->size_bytes;
+			if (extent->size_bytes < size_bytes &&
+			    behind(self, end, size_bytes - extent->size_bytes) != NULL)
+				return extent;
+		}
+	}
+	return NULL;
+}
+
+/* A dirty extent and the begin of the free one behind it. So pages that are resident are used, and
+ * fewer new ones. */
+static struct pfs_extent *take_grown(struct pfs_extents *self, size_t size_bytes)
+{
+	struct pfs_extent *extent = longest_to_grow(self, size_bytes);
+	if (extent == NULL)
+		return NULL;
+	pfs_extents_delist(self, extent);
+	if (!pfs_extents_show(self, extent))
+		return NULL;
+	size_t before_bytes = extent->size_bytes;
+	if (!grow_locked(self, extent, size_bytes - before_bytes)) {
+		pfs_extents_insert(self, extent, PFS_EXTENT_DIRTY);
+		return NULL;
+	}
+	self->active_bytes += before_bytes;
+	extent->is_new = true;
+	return extent;
+}
+
 static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_bytes,
 				      size_t align_bytes)
 {
-	enum pfs_extent_kind kind = PFS_EXTENT_HELD;
-	struct pfs_extent *extent = find(self, size_bytes, align_bytes, &kind);
+	enum pfs_extent_kind kind = PFS_EXTENT_DIRTY;
+	struct pfs_extent *extent = find(self, kind, size_bytes, align_bytes);
+	if (extent == NULL && align_bytes == PFS_OS_PAGE) {
+		extent = take_grown(self, size_bytes);
+		if (extent != NULL)
+			return extent;
+	}
+	if (extent == NULL)
+		extent = find_clean(self, size_bytes, align_bytes, &kind);
 	if (extent == NULL && grow_space(self, size_bytes + align_bytes - PFS_OS_PAGE))
-		extent = find(self, size_bytes, align_bytes, &kind);
+		extent = find_clean(self, size_bytes, align_bytes, &kind);
 	if (extent == NULL)
 		return NULL;
 	extent = trim(self, extent, kind, size_bytes, align_bytes);
 	pfs_extents_note_low(self);
 	if (extent == NULL)
 		return NULL;
-	extent->is_zeroed = kind == PFS_EXTENT_RETAINED;
+	extent->is_zeroed = extent->is_new = kind == PFS_EXTENT_RETAINED;
 	self->active_bytes += size_bytes;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	return extent;
@@ -239,41 +329,6 @@ bool pfs_extents_shrink(struct pfs_extents *self, struct pfs_extent *extent, siz
 	}
 	pfs_mutex_unlock(&self->lock);
 	return rest != NULL;
-}
-
-/* The free extent that begins at an address, of any kind, with at least size_bytes. */
-static struct pfs_extent *behind(struct pfs_extents *self, uintptr_t address, size_t size_bytes)
-{
-	for (uint32_t kind = 0; kind < PFS_EXTENT_FREE_KINDS; kind++) {
-		struct pfs_extent *next = pfs_extents_neighbour(self, address,
-								(enum pfs_extent_kind)kind);
-		if (next != NULL && next->size_bytes >= size_bytes)
-			return next;
-	}
-	return NULL;
-}
-
-static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, size_t more_bytes)
-{
-	uintptr_t end = extent->base + extent->size_bytes;
-	struct pfs_extent *next = behind(self, end, more_bytes);
-	if (next == NULL)
-		return false;
-	enum pfs_extent_kind kind = pfs_extent_kind(next);
-	pfs_extents_delist(self, next);
-	if (!pfs_extents_show(self, next))
-		return false;
-	next = trim(self, next, kind, more_bytes, PFS_OS_PAGE);
-	pfs_extents_note_low(self);
-	if (next == NULL)
-		return false;
-	pfs_extents_join(self, extent, next);
-	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
-	extent->is_zeroed = false;
-	self->active_bytes += more_bytes;
-	if (kind == PFS_EXTENT_RETAINED)
-		pfs_extents_owe(self, more_bytes / PFS_OS_PAGE, 0);
-	return true;
 }
 
 bool pfs_extents_grow(struct pfs_extents *self, struct pfs_extent *extent, size_t size_bytes)

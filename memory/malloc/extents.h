@@ -3,9 +3,10 @@
  *
  * A block's pages come from the dirty extents first, then from the muzzy ones, then from the
  * retained ones, then from the system; within each, from the shortest extent that is long enough
- * (to within a quarter of a doubling). A freed extent is dirty and is joined with its dirty
- * neighbours. A purge returns the memory of the oldest dirty extents to the system; they become
- * muzzy or retained, and are joined with neighbours of that kind.
+ * (to within a quarter of a doubling). Before the muzzy ones comes a dirty extent that is too
+ * short, together with the begin of the muzzy or retained one behind it. A freed extent is dirty
+ * and is joined with its dirty neighbours. A purge returns the memory of the oldest dirty extents
+ * to the system; they become muzzy or retained, and are joined with neighbours of that kind.
  *
  * Invariants
  * 	[EX1] every page of the arena's address space is in one extent; the map has its ends [MP1].

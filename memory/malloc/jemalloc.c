@@ -142,10 +142,14 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 	return block;
 }
 
-/* A caller may use what nallocx says, also of a guarded block. */
+/* A caller may use what nallocx says, also of a guarded block, and compare it with sallocx. */
 static PFS_COLD void *whole_slow(size_t size)
 {
-	return pfs_malloc_slow(size <= PFS_SIZE_MAX ? pfs_size_of_request(size) : size);
+	size_t whole = size <= PFS_SIZE_MAX ? pfs_size_of_request(size) : size;
+	if (whole <= PFS_SMALL_MAX)
+		return pfs_malloc_slow(whole);
+	void *block = pfs_rack_take(whole, false);
+	return block != NULL ? block : pfs_block_fill(pfs_malloc_large(whole, 1, NULL));
 }
 
 PUBLIC void *mallocx(size_t size, int flags)

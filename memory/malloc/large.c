@@ -49,7 +49,7 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 	}
 	if (is_zeroed != NULL)
 		*is_zeroed = extent->is_zeroed;
-	if (extent->is_zeroed)
+	if (extent->is_new)
 		pfs_racks_take_back(arena, bytes <= PFS_RACK_MOST);
 	extent->is_clean = false;
 	pfs_cache_note_new(pfs_cache_mine(), bytes);

@@ -14,8 +14,9 @@
 #define WORD_BITS (2 * CLASS_MASK + 1)
 _Static_assert(WORD_BITS < alignof(struct pfs_extent), "the low bits of an extent's address");
 
-#define FEW_THREADS 16u    /* of an arena: each may have PFS_RACK_BYTES_MOST */
-#define REGRETS_LEAST 128u /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
+#define FEW_THREADS 16u     /* of an arena: each may have PFS_RACK_BYTES_MOST */
+#define MISSES_TO_KEEP 128u /* of a class, until a rack keeps a block of it */
+#define REGRETS_LEAST 128u  /* before a rack grows beyond PFS_RACK_BYTES_FIRST */
 
 static struct pfs_base_pool rack_pool;
 
@@ -83,11 +84,21 @@ static uint64_t empty_noted(struct pfs_rack *rack, uint32_t slot)
 	return word;
 }
 
-static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t class)
+/* A block of a class; 0: none is there. */
+static uint64_t word_of(struct pfs_rack *rack, uint32_t class)
 {
 	uint64_t word = 0;
 	while (word == 0 && rack->of_class[class] != 0)
 		word = empty_noted(rack, (uint32_t)__builtin_ctzll(rack->of_class[class]));
+	return word;
+}
+
+static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t class,
+		     bool may_be_larger)
+{
+	uint64_t word = word_of(rack, class);
+	if (word == 0 && may_be_larger && class + 1 < PFS_RACK_CLASSES)
+		word = word_of(rack, ++class);
 	if (word == 0)
 		return NULL;
 	pfs_bump_owned(&cache->rack_takes, 1);
@@ -96,14 +107,14 @@ static void *take_of(struct pfs_cache *cache, struct pfs_rack *rack, uint32_t cl
 	return pfs_large_again(extent_of(word));
 }
 
-void *pfs_rack_take(size_t size_bytes)
+void *pfs_rack_take(size_t size_bytes, bool may_be_larger)
 {
 	struct pfs_cache *cache = pfs_cache_mine();
 	if (size_bytes > PFS_RACK_MOST || cache->until_guarded <= 1) /* choose.h: elsewhere */
 		return NULL;
 	uint32_t class = class_of(size_bytes);
 	struct pfs_rack *rack = rack_of(cache);
-	return pfs_likely(rack != NULL) ? take_of(cache, rack, class) : NULL;
+	return pfs_likely(rack != NULL) ? take_of(cache, rack, class, may_be_larger) : NULL;
 }
 
 /* How many bytes a rack that is needed may hold. */
@@ -132,8 +143,9 @@ void pfs_rack_missed(struct pfs_cache *cache, size_t bytes)
 		return;
 	bool grows = regrets(rack_of(cache), class_of(bytes));
 	uint32_t most = grows ? bytes_most(cache->arena) : PFS_RACK_BYTES_FIRST;
-	if (cache->rack_bytes_most + bytes < most)
-		most = cache->rack_bytes_most + (uint32_t)bytes;
+	uint32_t more = (uint32_t)(grows ? bytes : bytes / MISSES_TO_KEEP);
+	if (cache->rack_bytes_most + more < most)
+		most = cache->rack_bytes_most + more;
 	if (grows || most > cache->rack_bytes_most) /* less, if there are more threads now */
 		cache->rack_bytes_most = most;
 }

@@ -2,14 +2,17 @@
  * rack.h - a thread's freed blocks of 16 to 256 KiB, kept for its next requests of their sizes.
  *
  * A rack has 64 slots for blocks of any of its 17 size classes. The owner notes the slots of each
- * class in a word, so it finds a block, or that there is none, without a search. A freed block for
- * which there is no room replaces others, in turn.
+ * class in a word, so it finds a block, or that there is none, without a search. If its class has
+ * none, a request gets a block of the next class: so fewer blocks serve as many requests, and what
+ * the program does not touch of them stays without memory. A freed block for which there is no room
+ * replaces others, in turn.
  *
  * The bytes that a rack may hold follow what its thread asks for. They begin at 0, so a thread that
- * only frees keeps nothing, and grow with the thread's misses to 256 KiB. A miss of a class of
- * which a block was replaced since the last miss is a regret: a larger rack would have served it.
- * From the 128th on, each regret adds its bytes, up to 4 MiB. If more than 16 threads share the
- * arena, they share 64 MiB, but each may have 1 MiB.
+ * only frees keeps nothing. Each miss adds a 128th of its bytes, up to 256 KiB, because a thread
+ * with few requests would keep more than it uses again. A miss of a class of which a block was
+ * replaced since the last miss is a regret: a larger rack would have served it. From the 128th on,
+ * each regret adds its bytes, up to 4 MiB. If more than 16 threads share the arena, they share
+ * 64 MiB, but each may have 1 MiB.
  *
  * Any thread may empty a slot: its owner for a request; a tick that finds the block there for the
  * second time; a thread that takes new memory for a large block, or is about to take it for a
@@ -68,8 +71,9 @@ struct pfs_rack {
 };
 
 /* A block for a request of the calling thread, of more than PFS_SMALL_MAX bytes, with arbitrary
- * bytes; NULL: none is there. */
-void *pfs_rack_take(size_t size_bytes);
+ * bytes; NULL: none is there. may_be_larger: it may be of the next class, at most a quarter
+ * longer. */
+void *pfs_rack_take(size_t size_bytes, bool may_be_larger);
 
 /* The calling thread, with this cache, gets a large block of a size class elsewhere. */
 void pfs_rack_missed(struct pfs_cache *cache, size_t bytes);

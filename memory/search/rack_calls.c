@@ -141,7 +141,7 @@ static void malloc_one(const struct pfs_rack_actor *actor, size_t bytes)
 {
 	struct pfs_rack_world *world = &pfs_rack_world;
 	struct pfs_extent *extent = NULL;
-	const void *block = pfs_rack_take(bytes);
+	const void *block = pfs_rack_take(bytes, true);
 	if (block != NULL) {
 		extent = &world->extents[(uintptr_t)block / LARGER - 1];
 		count(&world->takes);

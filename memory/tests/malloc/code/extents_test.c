@@ -363,11 +363,32 @@ static void one_call(void)
 	has_no_chunk = false;
 }
 
+/* Dirty pages that are too few are used together with retained ones behind them. */
+static void check_grown(void)
+{
+	struct pfs_extent *extent = pfs_extents_take(extents, 32 * PFS_OS_PAGE, PFS_OS_PAGE);
+	uintptr_t base = extent->base;
+	fill(extent);
+	pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
+	size_t new_pages = pfs_load_relaxed(&extents->new_pages); /* relaxed: a test */
+	extent = pfs_extents_take(extents, 48 * PFS_OS_PAGE, PFS_OS_PAGE);
+	new_pages = pfs_load_relaxed(&extents->new_pages) - new_pages; /* relaxed: a test */
+	CHECK(extent->base == base && new_pages == 16, "%zu new pages beside 32 dirty ones",
+	      new_pages);
+	CHECK(extent->is_new && !extent->is_zeroed, "dirty and new pages: new %d, zeroed %d",
+	      extent->is_new, extent->is_zeroed);
+	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
+	held[held_count++] = extent;
+	check();
+	give(0);
+}
+
 int main(int argc, char **argv)
 {
 	seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 88172645463325252u;
 	pfs_start();
 	pfs_extents_init(extents, &arena);
+	check_grown();
 	for (; step < STEPS; step++) {
 		one_call();
 		check();

@@ -56,6 +56,26 @@ static void check_pairs(void)
 	pfs_block_free(zeroes);
 }
 
+/* A request gets a block of the next class, of no other, and of its own first. */
+static void check_next(void)
+{
+	for (size_t i = 1; i < SIZES; i++) {
+		(void)pfs_rack_empty(pfs_cache_own);
+		void *block = pfs_malloc(sizes[i]);
+		pfs_block_free(block);
+		CHECK(i < 2 || pfs_rack_take(sizes[i - 2], true) == NULL, "two classes larger");
+		CHECK(pfs_rack_take(sizes[i - 1], false) == NULL, "%zu bytes: larger",
+		      sizes[i - 1]);
+		CHECK(pfs_rack_take(sizes[i - 1], true) == block, "%zu bytes: none", sizes[i - 1]);
+		CHECK(pfs_malloc_usable_size(block) == sizes[i], "of another size");
+		void *smaller = pfs_malloc(sizes[i - 1]);
+		pfs_block_free(block);
+		pfs_block_free(smaller);
+		CHECK(pfs_rack_take(sizes[i - 1], true) == smaller, "not its own class");
+		pfs_block_free(smaller);
+	}
+}
+
 static void replace(void)
 {
 	void *blocks[SIZES * BLOCKS];
@@ -205,6 +225,25 @@ static void *only_frees(void *blocks)
 	return NULL;
 }
 
+/* A thread keeps blocks once it has missed them often. */
+static void *misses(void *unused)
+{
+	for (unsigned i = 0; i < 100; i++)
+		pfs_block_free(pfs_malloc(16 * KIB));
+	CHECK(of_rack(pfs_cache_own).rack_blocks == 0, "a thread with few misses keeps blocks");
+	for (unsigned i = 0; i < 100; i++)
+		pfs_block_free(pfs_malloc(16 * KIB));
+	CHECK(of_rack(pfs_cache_own).rack_blocks == 1, "a thread with many misses keeps none");
+	return unused;
+}
+
+static void check_misses(void)
+{
+	pthread_t thread;
+	CHECK(pthread_create(&thread, NULL, misses, NULL) == 0, "no thread");
+	(void)pthread_join(thread, NULL);
+}
+
 static void check_only_frees(void)
 {
 	pthread_t thread;
@@ -269,8 +308,12 @@ int main(void)
 {
 	pfs_start();
 	(void)pthread_barrier_init(&met, NULL, 2);
+	for (unsigned i = 0; i < 200; i++) /* misses, until the rack keeps FIRST_BYTES */
+		pfs_block_free(pfs_malloc(256 * KIB));
 	check_pairs();
+	check_next();
 	check_only_frees();
+	check_misses();
 	check_first();
 	check_many();
 	check_shared();
