@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* start, before the first call: reads how much address space the process may have. Such a part of it
- * may be reserved for one purpose. */
+/* start, before the first call: reads how much address space the process may have. Such a part of
+ * it may be reserved for one purpose. */
 void pfs_apart_start(void);
 uint64_t pfs_apart_part_bytes(void);
 
