@@ -6,7 +6,7 @@
 #include "classes.h"
 #include "system.h"
 
-#define REGION_BYTES ((size_t)64 << 20)
+#define REGION_BYTES ((size_t)16 << 20) /* twice a part of the page map */
 #define LIMIT_PART 64u
 #define GUARD_BYTES ((size_t)PFS_OS_PAGE)
 
@@ -32,7 +32,16 @@ static size_t whole_pages(size_t size_bytes)
 	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 }
 
-/* What is left of the region before stays closed, behind its last guard. */
+/* What is left of the region, but for a guard. Returns how much. */
+static size_t unmap_rest(void)
+{
+	size_t bytes = left_bytes;
+	if (bytes == 0 || !pfs_system_unmap(next_pages + GUARD_BYTES, bytes))
+		return 0;
+	left_bytes = 0;
+	return bytes;
+}
+
 static bool new_region(size_t size_bytes)
 {
 	size_t least = size_bytes + 2 * GUARD_BYTES;
@@ -46,8 +55,7 @@ static bool new_region(size_t size_bytes)
 	if (region == NULL)
 		return false;
 	pfs_system_small_pages(region, bytes);
-	if (left_bytes != 0)
-		(void)pfs_system_unmap(next_pages + GUARD_BYTES, left_bytes);
+	(void)unmap_rest();
 	next_pages = region + GUARD_BYTES;
 	left_bytes = bytes - 2 * GUARD_BYTES;
 	return true;
@@ -58,7 +66,10 @@ void *pfs_apart_new(size_t size_bytes)
 	size_t bytes = whole_pages(size_bytes);
 	char *pages = NULL;
 	(void)pthread_mutex_lock(&lock);
-	if ((bytes <= left_bytes || new_region(bytes)) && pfs_system_open(next_pages, bytes)) {
+	bool has_room = bytes <= left_bytes || new_region(bytes);
+	if (has_room)
+		pfs_system_lock_later(next_pages, bytes);
+	if (has_room && pfs_system_open(next_pages, bytes)) {
 		pages = next_pages;
 		next_pages += bytes;
 		left_bytes -= bytes;
@@ -77,6 +88,14 @@ void pfs_apart_free(void *pages, size_t size_bytes)
 		left_bytes += bytes;
 	}
 	(void)pthread_mutex_unlock(&lock);
+}
+
+size_t pfs_apart_unmap(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	size_t bytes = unmap_rest();
+	(void)pthread_mutex_unlock(&lock);
+	return bytes;
 }
 
 void pfs_apart_lock(void)

@@ -28,8 +28,8 @@ void *pfs_no_memory(size_t size_bytes);
 /* A large block, not filled; NULL with ENOMEM. The _in form takes any arena, not only the thread's.
  * */
 void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
-			  bool *is_zeroed);
-void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed);
+			  size_t *dirty_bytes);
+void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, size_t *dirty_bytes);
 
 /* Fill a new block as the options zero and junk ask for; block may be NULL. */
 void *pfs_block_fill(void *block);

@@ -37,7 +37,7 @@ static void *last_block(size_t size_bytes, size_t align_bytes)
 }
 
 PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
-				   bool *is_zeroed)
+				   size_t *dirty_bytes)
 {
 	void *block = NULL;
 	int errno_before = errno;
@@ -45,20 +45,20 @@ PFS_COLD void *pfs_malloc_large_in(struct pfs_arena *arena, size_t size_bytes, s
 	if (may_be)
 		block = pfs_choose_large(arena, size_bytes, align_bytes);
 	if (may_be && block == NULL)
-		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
+		block = pfs_large_new(arena, size_bytes, align_bytes, dirty_bytes);
 	for (uint32_t i = 0; may_be && block == NULL && pfs_tick_emergency(size_bytes, i); i++)
-		block = pfs_large_new(arena, size_bytes, align_bytes, is_zeroed);
+		block = pfs_large_new(arena, size_bytes, align_bytes, dirty_bytes);
 	pfs_tick_after_malloc(arena, size_bytes, &pfs_cache_own->slow_calls);
 	errno = errno_before;
 	return block != NULL ? block : pfs_no_memory(size_bytes);
 }
 
-PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, bool *is_zeroed)
+PFS_COLD void *pfs_malloc_large(size_t size_bytes, size_t align_bytes, size_t *dirty_bytes)
 {
 	if (pfs_is_last())
 		return last_block(size_bytes, align_bytes);
 	return pfs_malloc_large_in(pfs_arena_for_large(pfs_cache_arena(), size_bytes), size_bytes,
-				   align_bytes, is_zeroed);
+				   align_bytes, dirty_bytes);
 }
 
 /* ---- the calls of a watched thread ---- */
@@ -217,16 +217,16 @@ PFS_OWN void *pfs_calloc(size_t count, size_t size_bytes)
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size_bytes, &bytes))
 		return pfs_no_memory(SIZE_MAX);
-	bool is_zeroed = false;
+	size_t dirty_bytes = bytes;
 	if (bytes <= PFS_SMALL_MAX) {
 		void *block = pfs_malloc_quick(bytes);
 		return block != NULL ? memset(block, 0, bytes) : NULL;
 	}
 	void *block = pfs_rack_take(bytes, true);
 	if (block == NULL)
-		block = pfs_malloc_large(bytes, 1, &is_zeroed);
-	if (block != NULL && !is_zeroed)
-		pfs_large_zero(block, bytes);
+		block = pfs_malloc_large(bytes, 1, &dirty_bytes);
+	if (block != NULL && dirty_bytes != 0)
+		pfs_large_zero(block, dirty_bytes < bytes ? dirty_bytes : bytes);
 	return block;
 }
 

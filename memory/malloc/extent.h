@@ -58,10 +58,9 @@ struct pfs_extent {
 	/* neighbours in the list of its kind, by the time it became free */
 	struct pfs_extent *older, *newer;
 	struct pfs_descriptor_page *page; /* that it is on */
-	bool is_zeroed;                   /* when handed out: all its bytes are 0 */
-	bool is_new;           /* when handed out: it took new memory, if only for its end */
-	bool is_clean;         /* of a large block: its pages were purged while it was copied */
-	bool is_hidden;        /* all of its pages were hidden from children: hidden.h */
+	size_t dirty_bytes; /* when handed out: behind so many all its bytes are 0, in new memory */
+	bool is_clean;      /* of a large block: its pages were purged while it was copied */
+	bool is_hidden;     /* all of its pages were hidden from children: hidden.h */
 	uint32_t hidden_parts; /* runs of its pages that are hidden: at most so many */
 	/* of a free extent: at most so many have entries in pages of the map that have memory */
 	size_t noted_bytes;

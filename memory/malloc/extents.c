@@ -193,7 +193,7 @@ static bool grow_locked(struct pfs_extents *self, struct pfs_extent *extent, siz
 		return false;
 	pfs_extents_join(self, extent, next);
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
-	extent->is_zeroed = false;
+	extent->dirty_bytes = kind == PFS_EXTENT_RETAINED ? end - extent->base : extent->size_bytes;
 	self->active_bytes += more_bytes;
 	if (kind == PFS_EXTENT_RETAINED)
 		pfs_extents_owe(self, more_bytes / PFS_OS_PAGE, 0);
@@ -235,7 +235,6 @@ static struct pfs_extent *take_grown(struct pfs_extents *self, size_t size_bytes
 		return NULL;
 	}
 	self->active_bytes += before_bytes;
-	extent->is_new = true;
 	return extent;
 }
 
@@ -259,7 +258,7 @@ static struct pfs_extent *take_locked(struct pfs_extents *self, size_t size_byte
 	pfs_extents_note_low(self);
 	if (extent == NULL)
 		return NULL;
-	extent->is_zeroed = extent->is_new = kind == PFS_EXTENT_RETAINED;
+	extent->dirty_bytes = kind == PFS_EXTENT_RETAINED ? 0 : size_bytes;
 	self->active_bytes += size_bytes;
 	pfs_map_set_ends(extent->base, extent->size_bytes, extent);
 	return extent;
@@ -276,7 +275,7 @@ static struct pfs_extent *take(struct pfs_extents *self, size_t size_bytes, size
 	struct pfs_extent *extent = take_locked(self, size_bytes, align_bytes);
 	if (extent != NULL && is_large)
 		pfs_extents_count_large(self, 0, size_bytes);
-	if (extent != NULL && extent->is_zeroed)
+	if (extent != NULL && extent->dirty_bytes == 0)
 		pfs_extents_owe(self, pfs_extent_pages(extent), 0);
 	pfs_mutex_unlock(&self->lock);
 	return extent;

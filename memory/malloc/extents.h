@@ -83,7 +83,7 @@ void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
  * pfs_extents_take - an extent of whole OS pages, HELD: the caller decides its kind.
  *
  * Returns   it, its base a multiple of align_bytes (a power of two, at least an OS page); NULL: no
- *           memory. is_zeroed says whether all its bytes are 0.
+ *           memory. behind dirty_bytes all its bytes are 0.
  */
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes);

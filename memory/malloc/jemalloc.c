@@ -125,7 +125,7 @@ static void *small_new(const struct wish *wish, size_t bytes)
 static void *block_new(const struct wish *wish, size_t size_bytes)
 {
 	size_t bytes = bytes_of(wish, size_bytes);
-	bool is_zeroed = false;
+	size_t dirty_bytes = bytes;
 	void *block;
 	if (bytes == 0)
 		return pfs_no_memory(size_bytes);
@@ -133,12 +133,12 @@ static void *block_new(const struct wish *wish, size_t size_bytes)
 		block = small_new(wish, bytes);
 	} else {
 		struct pfs_arena *arena = wish->arena != NULL ? wish->arena : pfs_cache_arena();
-		block = pfs_malloc_large_in(arena, bytes, wish->align_bytes, &is_zeroed);
+		block = pfs_malloc_large_in(arena, bytes, wish->align_bytes, &dirty_bytes);
 		if (!wish->zero)
 			(void)pfs_block_fill(block);
 	}
-	if (wish->zero && block != NULL && !is_zeroed)
-		pfs_large_zero(block, bytes);
+	if (wish->zero && block != NULL && dirty_bytes != 0)
+		pfs_large_zero(block, dirty_bytes < bytes ? dirty_bytes : bytes);
 	return block;
 }
 

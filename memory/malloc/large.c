@@ -29,7 +29,8 @@ size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes)
 	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 }
 
-void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes, bool *is_zeroed)
+void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
+		    size_t *dirty_bytes)
 {
 	struct pfs_extents *extents = &arena->extents;
 	size_t align = align_bytes < PFS_OS_PAGE ? PFS_OS_PAGE : align_bytes;
@@ -47,9 +48,9 @@ void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_byt
 		pfs_extents_give(extents, extent, PFS_EXTENT_DIRTY);
 		return NULL;
 	}
-	if (is_zeroed != NULL)
-		*is_zeroed = extent->is_zeroed;
-	if (extent->is_new)
+	if (dirty_bytes != NULL)
+		*dirty_bytes = extent->dirty_bytes;
+	if (extent->dirty_bytes < bytes)
 		pfs_racks_take_back(arena, bytes <= PFS_RACK_MOST);
 	extent->is_clean = false;
 	pfs_cache_note_new(pfs_cache_mine(), bytes);
@@ -134,7 +135,7 @@ void pfs_large_copy(void *to, void *from, size_t bytes)
 	struct pfs_extent *moved = pfs_map_extent(pfs_map_entry(to));
 	/* NULL: another thread frees the block */
 	bool is_whole = bytes >= MOVE_LEAST_BYTES && left != NULL && left->size_bytes == bytes;
-	if (is_whole && moved->is_zeroed &&
+	if (is_whole && moved->dirty_bytes < moved->size_bytes &&
 	    pfs_arena_decay_ms(pfs_extent_arena(left), PFS_EXTENT_DIRTY) != -1)
 		left->is_clean = copy_and_purge(to, from, bytes);
 	else

@@ -9,11 +9,11 @@
 /*
  * pfs_large_new - a block of at least size_bytes (1 to PFS_SIZE_MAX), rounded up to a size class.
  *
- * Returns   it; NULL: no memory. *is_zeroed (may be NULL): all its bytes are 0.
+ * Returns   it; NULL: no memory. *dirty_bytes (may be NULL): behind so many all its bytes are 0.
  * Progress  blocking: the extents' lock, the system.
  */
 void *pfs_large_new(struct pfs_arena *arena, size_t size_bytes, size_t align_bytes,
-		    bool *is_zeroed);
+		    size_t *dirty_bytes);
 
 /* The size of the block that such a request gets; 0: too large. */
 size_t pfs_large_bytes(size_t size_bytes, size_t align_bytes);

@@ -22,7 +22,7 @@ bool pfs_large_tag(struct pfs_extent *extent)
 void *pfs_large_again(struct pfs_extent *extent)
 {
 	extent->is_clean = false;
-	extent->is_zeroed = false;
+	extent->dirty_bytes = extent->size_bytes;
 	if (extent->tags != NULL)
 		*extent->tags = 0;
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);

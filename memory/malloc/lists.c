@@ -203,7 +203,6 @@ struct pfs_extent *pfs_extents_split(struct pfs_extents *self, struct pfs_extent
 		return NULL;
 	rest->base = extent->base + size_bytes;
 	rest->size_bytes = extent->size_bytes - size_bytes;
-	rest->is_zeroed = extent->is_zeroed;
 	rest->is_hidden = extent->is_hidden;
 	rest->hidden_parts = extent->hidden_parts;
 	rest->noted_bytes = least(extent->noted_bytes, rest->size_bytes);

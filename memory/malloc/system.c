@@ -107,13 +107,19 @@ void pfs_system_small_pages(void *pages, size_t size_bytes)
 	(void)advise(pages, size_bytes, MADV_NOHUGEPAGE);
 }
 
+void pfs_system_lock_later(void *pages, size_t size_bytes)
+{
+	int errno_before = errno;
+	if (is_locked(pages))
+		(void)mlock2(pages, size_bytes, MLOCK_ONFAULT);
+	errno = errno_before;
+}
+
 void *pfs_system_reserve_closed(size_t size_bytes)
 {
 	char *pages = map(size_bytes, PROT_NONE, MAP_NORESERVE);
-	int errno_before = errno;
-	if (pages != NULL && is_locked(pages))
-		(void)mlock2(pages, size_bytes, MLOCK_ONFAULT);
-	errno = errno_before;
+	if (pages != NULL)
+		pfs_system_lock_later(pages, size_bytes);
 	return pages;
 }
 

@@ -46,8 +46,10 @@ void pfs_system_small_pages(void *pages, size_t size_bytes);
 
 /* Address space without access, not counted as committed where the system allows that. open: pages
  * of it can be read and written; false: refused. They get memory when they are touched, also after
- * mlockall. close: they cannot any more, and their memory is returned. */
+ * mlockall; if that came after the reservation, lock_later is called first. close: they cannot any
+ * more, and their memory is returned. */
 void *pfs_system_reserve_closed(size_t size_bytes);
+void pfs_system_lock_later(void *pages, size_t size_bytes);
 bool pfs_system_open(void *pages, size_t size_bytes);
 void pfs_system_close(void *pages, size_t size_bytes);
 

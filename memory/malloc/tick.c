@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "apart.h"
 #include "arena.h"
 #include "background.h"
 #include "base/now.h"
@@ -62,7 +63,7 @@ bool pfs_tick_emergency(size_t size_bytes, uint32_t tries)
 {
 	if (tries == TRIES_MOST || !can_help(size_bytes))
 		return false;
-	size_t gone = pfs_tick_all();
+	size_t gone = pfs_tick_all() + pfs_apart_unmap();
 	struct pfs_arena *arena = NULL;
 	while ((arena = pfs_arena_next(arena)) != NULL)
 		gone += pfs_extents_unmap(&arena->extents);

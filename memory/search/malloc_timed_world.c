@@ -132,6 +132,11 @@ bool pfs_system_purge_lazily(void *at, size_t size_bytes)
 	return pfs_system_purge(at, size_bytes);
 }
 
+size_t pfs_apart_unmap(void)
+{
+	return 0;
+}
+
 void pfs_apart_free(void *at, size_t size_bytes)
 {
 	(void)pfs_system_unmap(at, size_bytes);

@@ -16,7 +16,7 @@
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
 
-#define TURNS 40u
+#define TURNS 20u
 #define PIECE_BYTES ((size_t)200 << 10)
 #define BLOCKS 60u
 #define BLOCK_BYTES ((size_t)12 << 10)

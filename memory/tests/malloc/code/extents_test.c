@@ -247,7 +247,8 @@ static char *page_of(const struct pfs_extent *extent, size_t page)
 
 static void expect_zeroes(const struct pfs_extent *extent)
 {
-	for (size_t page = 0; page < extent->size_bytes / PFS_OS_PAGE; page++)
+	size_t page = extent->dirty_bytes / PFS_OS_PAGE;
+	for (; page < extent->size_bytes / PFS_OS_PAGE; page++)
 		CHECK(*page_of(extent, page) == 0, "page %zu is said to be zeroed", page);
 }
 
@@ -268,8 +269,7 @@ static void take(void)
 		return; /* metadata was refused */
 	CHECK(extent->size_bytes == size_bytes, "another size than was asked for");
 	CHECK((extent->base & (align_bytes - 1)) == 0, "not aligned");
-	if (extent->is_zeroed)
-		expect_zeroes(extent);
+	expect_zeroes(extent);
 	fill(extent);
 	pfs_extent_set_kind(extent, draw(3) == 0 ? PFS_EXTENT_SLAB : PFS_EXTENT_LARGE);
 	if (pfs_extent_kind(extent) == PFS_EXTENT_SLAB)
@@ -375,8 +375,8 @@ static void check_grown(void)
 	new_pages = pfs_load_relaxed(&extents->new_pages) - new_pages; /* relaxed: a test */
 	CHECK(extent->base == base && new_pages == 16, "%zu new pages beside 32 dirty ones",
 	      new_pages);
-	CHECK(extent->is_new && !extent->is_zeroed, "dirty and new pages: new %d, zeroed %d",
-	      extent->is_new, extent->is_zeroed);
+	CHECK(extent->dirty_bytes == 32 * PFS_OS_PAGE, "%zu dirty bytes", extent->dirty_bytes);
+	expect_zeroes(extent);
 	pfs_extent_set_kind(extent, PFS_EXTENT_LARGE);
 	held[held_count++] = extent;
 	check();
