@@ -12,6 +12,7 @@
 
 #include <pfslab/malloc.h>
 
+#include "memory/malloc/apart.h"
 #include "memory/malloc/base.h"
 #include "memory/malloc/map.h"
 #include "memory/malloc/start.h"
@@ -82,6 +83,22 @@ static void check_apart(uintptr_t piece)
 			      "a block beside the metadata at %#" PRIxPTR, own->begin);
 }
 
+/* Address space that was reserved ahead goes before a malloc fails. */
+static void check_limit(void)
+{
+#ifndef __SANITIZE_ADDRESS__ /* it allocates itself */
+#ifndef __SANITIZE_THREAD__
+	struct rlimit limit;
+	CHECK(getrlimit(RLIMIT_AS, &limit) == 0, "no limit of the address space");
+	limit.rlim_cur = 1;
+	CHECK(setrlimit(RLIMIT_AS, &limit) == 0, "the address space cannot be limited");
+	while (pfs_malloc((size_t)1 << 20) != NULL)
+		continue;
+	CHECK(pfs_apart_unmap() == 0, "a malloc failed, and address space stayed reserved");
+#endif
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	static struct pfs_base_pool pool;
@@ -113,5 +130,6 @@ int main(int argc, char **argv)
 		divided += mapping_of(pieces[i]) != mapping_of(pieces[0]);
 	}
 	CHECK((divided != 0) == (argc > 1), "%" PRIu32 " pieces in other mappings", divided);
+	check_limit();
 	return 0;
 }
