@@ -32,50 +32,55 @@ static size_t whole_pages(size_t size_bytes)
 	return (size_bytes + PFS_OS_PAGE - 1) & ~(size_t)(PFS_OS_PAGE - 1);
 }
 
-/* What is left of the region, but for a guard. Returns how much. */
-static size_t unmap_rest(void)
+/* Closed pages between two guards. */
+static char *reserve(size_t size_bytes)
 {
-	size_t bytes = left_bytes;
-	if (bytes == 0 || !pfs_system_unmap(next_pages + GUARD_BYTES, bytes))
-		return 0;
-	left_bytes = 0;
-	return bytes;
+	char *region = pfs_system_reserve_closed(size_bytes + 2 * GUARD_BYTES);
+	if (region == NULL)
+		return NULL;
+	pfs_system_small_pages(region, size_bytes + 2 * GUARD_BYTES);
+	return region + GUARD_BYTES;
 }
 
-static bool new_region(size_t size_bytes)
+/* What is left of the region before stays closed. */
+static void new_region(size_t bytes)
 {
-	size_t least = size_bytes + 2 * GUARD_BYTES;
-	size_t bytes = part_bytes < REGION_BYTES ? part_bytes & ~(uint64_t)(PFS_OS_PAGE - 1)
-						 : REGION_BYTES;
-	char *region = bytes > least ? pfs_system_reserve_closed(bytes) : NULL;
-	if (region == NULL) { /* address space is nearly exhausted: take only what is needed */
-		bytes = least;
-		region = pfs_system_reserve_closed(bytes);
-	}
-	if (region == NULL)
-		return false;
-	pfs_system_small_pages(region, bytes);
-	(void)unmap_rest();
-	next_pages = region + GUARD_BYTES;
-	left_bytes = bytes - 2 * GUARD_BYTES;
-	return true;
+	char *pages = reserve(bytes);
+	if (pages == NULL)
+		return;
+	next_pages = pages;
+	left_bytes = bytes;
+}
+
+/* Closed pages: of the region, or of a new one if little of it is left, or of one of their own. */
+static char *find(size_t size_bytes)
+{
+	size_t most = part_bytes < REGION_BYTES ? (size_t)part_bytes : REGION_BYTES;
+	size_t bytes = (most & ~(size_t)(PFS_OS_PAGE - 1)) - 2 * GUARD_BYTES;
+	bool is_worth = most > 2 * GUARD_BYTES && size_bytes <= bytes;
+	if (size_bytes > left_bytes && left_bytes <= REGION_BYTES / 4 && is_worth)
+		new_region(bytes);
+	return size_bytes <= left_bytes ? next_pages : reserve(size_bytes);
 }
 
 void *pfs_apart_new(size_t size_bytes)
 {
 	size_t bytes = whole_pages(size_bytes);
-	char *pages = NULL;
 	(void)pthread_mutex_lock(&lock);
-	bool has_room = bytes <= left_bytes || new_region(bytes);
-	if (has_room)
-		pfs_system_lock_later(next_pages, bytes);
-	if (has_room && pfs_system_open(next_pages, bytes)) {
-		pages = next_pages;
+	char *pages = find(bytes);
+	bool is_open = false;
+	if (pages != NULL) {
+		pfs_system_lock_later(pages, bytes);
+		is_open = pfs_system_open(pages, bytes);
+	}
+	if (is_open && pages == next_pages) {
 		next_pages += bytes;
 		left_bytes -= bytes;
+	} else if (pages != NULL && !is_open && pages != next_pages) {
+		(void)pfs_system_unmap(pages - GUARD_BYTES, bytes + 2 * GUARD_BYTES);
 	}
 	(void)pthread_mutex_unlock(&lock);
-	return pages;
+	return is_open ? pages : NULL;
 }
 
 void pfs_apart_free(void *pages, size_t size_bytes)
@@ -93,7 +98,11 @@ void pfs_apart_free(void *pages, size_t size_bytes)
 size_t pfs_apart_unmap(void)
 {
 	(void)pthread_mutex_lock(&lock);
-	size_t bytes = unmap_rest();
+	size_t bytes = left_bytes;
+	/* A guard stays. */
+	if (bytes != 0 && !pfs_system_unmap(next_pages + GUARD_BYTES, bytes))
+		bytes = 0;
+	left_bytes -= bytes;
 	(void)pthread_mutex_unlock(&lock);
 	return bytes;
 }
