@@ -97,6 +97,9 @@ void pfs_apart_free(void *pages, size_t size_bytes)
 
 size_t pfs_apart_unmap(void)
 {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
 	(void)pthread_mutex_lock(&lock);
 	size_t bytes = left_bytes;
 	/* A guard stays. */

@@ -28,7 +28,8 @@ void *pfs_apart_new(size_t size_bytes);
  * that were given out; otherwise nobody can access them from now on. */
 void pfs_apart_free(void *pages, size_t size_bytes);
 
-/* Unmap address space that was reserved ahead. Returns how many bytes. */
+/* Unmap address space that was reserved ahead, if the process has a limit of it. Returns how many
+ * bytes. */
 size_t pfs_apart_unmap(void);
 
 /* Around fork: keep all other threads out. */
