@@ -219,7 +219,7 @@ static struct pfs_extent *longest_to_grow(struct pfs_extents *self, size_t size_
 	return NULL;
 }
 
-/* A dirty extent and the begin of the free one behind it. So pages that are resident are used, and
+/* A dirty extent and the first pages of the free one behind it. So resident pages are used, and
  * fewer new ones. */
 static struct pfs_extent *take_grown(struct pfs_extents *self, size_t size_bytes)
 {

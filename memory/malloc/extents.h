@@ -4,9 +4,10 @@
  * A block's pages come from the dirty extents first, then from the muzzy ones, then from the
  * retained ones, then from the system; within each, from the shortest extent that is long enough
  * (to within a quarter of a doubling). Before the muzzy ones comes a dirty extent that is too
- * short, together with the begin of the muzzy or retained one behind it. A freed extent is dirty
- * and is joined with its dirty neighbours. A purge returns the memory of the oldest dirty extents
- * to the system; they become muzzy or retained, and are joined with neighbours of that kind.
+ * short, together with the first pages of the muzzy or retained one behind it. A freed extent is
+ * dirty and is joined with its dirty neighbours. A purge returns the memory of the oldest dirty
+ * extents to the system; they become muzzy or retained, and are joined with neighbours of that
+ * kind.
  *
  * Invariants
  * 	[EX1] every page of the arena's address space is in one extent; the map has its ends [MP1].
@@ -83,7 +84,7 @@ void pfs_extents_init(struct pfs_extents *self, struct pfs_arena *arena);
  * pfs_extents_take - an extent of whole OS pages, HELD: the caller decides its kind.
  *
  * Returns   it, its base a multiple of align_bytes (a power of two, at least an OS page); NULL: no
- *           memory. behind dirty_bytes all its bytes are 0.
+ *           memory. Behind dirty_bytes all its bytes are 0.
  */
 struct pfs_extent *pfs_extents_take(struct pfs_extents *self, size_t size_bytes,
 				    size_t align_bytes);
